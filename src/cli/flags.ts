@@ -77,13 +77,9 @@ export const readOperatorFile = async (file: string): Promise<{ bytes: Buffer } 
 export const unreadable = (file: string, error: unknown, what: 'file' | 'folder' = 'file'): string => {
   const path = resolve(file);
   const code = errorCode(error);
-  const why = WHY_UNREADABLE[code ?? '']?.(path, what) ?? `${code ?? 'unknown fault'} at ${path}`;
-  return `${file} cannot be read: ${why}`;
-};
-
-const WHY_UNREADABLE: Readonly<Record<string, (path: string, what: string) => string>> = {
-  ENOENT: (path, what) => `there is no ${what} ${path}`,
-  EISDIR: (path) => `${path} is a folder`,
+  if (code === 'ENOENT') return `${file} cannot be read: there is no ${what} ${path}`;
+  if (code === 'EISDIR') return `${file} cannot be read: ${path} is a folder`;
+  return `${file} cannot be read: ${code ?? 'unknown fault'} at ${path}`;
 };
 
 /** Line and column of a fault of JSON.parse; empty where its message names no position. */

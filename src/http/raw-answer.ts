@@ -200,10 +200,15 @@ const isOut = (response: ServerResponse | undefined): Promise<void> =>
 
 const textOf = (raw: RawRefusal, answers: RawAnswers, requestId: string): string => {
   const { headers, body } = contentOf(raw, answers, requestId);
+  return answerText(raw.status, headers, body);
+};
+
+/** A whole answer as it goes to a socket for which Node has no response object. */
+export const answerText = (status: number, headers: Readonly<Record<string, string>>, body: string): string => {
   // Node writes this header on every answer that has a response object.
   const dated = { ...headers, Date: new Date().toUTCString() };
   const lines = Object.entries(dated).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${raw.status} ${STATUS_CODES[raw.status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 };
 
 const contentOf = (

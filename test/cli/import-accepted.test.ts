@@ -27,7 +27,7 @@ import {
 } from '../support/fixture/invoice.js';
 import { accessKey, dpsId, noteAround, signedDocuments, unsignedDps } from '../support/fixture/xml-documents.js';
 import { appendTo } from '../support/harness/event-store.js';
-import { noteKey, openImporter } from '../support/harness/importer.js';
+import { importLine, noteKey, openImporter } from '../support/harness/importer.js';
 import type { Operator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
@@ -49,15 +49,7 @@ describeWithPostgres('an import of the note of an accepted invoice of which noth
     overrides: Partial<InvoiceEventData<'InvoiceAccepted'>>,
     ...more: readonly InvoiceEvent[]
   ) => append(invoiceStream('live', CNPJ, invoiceId), accepted({ invoiceId, ...overrides }), ...more);
-  const line = (fields: object) => ({
-    cnpj: CNPJ,
-    mode: 'live',
-    origin: 'legacy',
-    state: 'issued',
-    amount_in_cents: 150_000,
-    issued_at: AT,
-    ...fields,
-  });
+  const line = (fields: object) => importLine(CNPJ, AT, { amount_in_cents: 150_000, ...fields });
   const importing = async (fields: object) => {
     const file = join(operator.folder, 'note.ndjson');
     await writeFile(file, JSON.stringify(line(fields)));

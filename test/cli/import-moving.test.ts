@@ -6,7 +6,7 @@ import { accessKeyCheckDigit } from '../../src/domain/common/access-key.js';
 import { invoiceStream } from '../../src/domain/common/ids.js';
 import { accepted, attempted, authorized, rejected } from '../support/fixture/invoice.js';
 import { appendTo } from '../support/harness/event-store.js';
-import { noteKey, openImporter } from '../support/harness/importer.js';
+import { importLine, noteKey, openImporter } from '../support/harness/importer.js';
 import type { Operator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';
 
@@ -29,15 +29,7 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
   });
   afterAll(() => operator.close());
 
-  const line = (fields: object = {}) => ({
-    cnpj: CNPJ,
-    mode: 'live',
-    origin: 'legacy',
-    state: 'issued',
-    amount_in_cents: 1_000,
-    issued_at: AT,
-    ...fields,
-  });
+  const line = (fields: object = {}) => importLine(CNPJ, AT, fields);
   const give = async (text: string, ...flags: string[]) => {
     const file = join(operator.folder, 'antigas.ndjson');
     await writeFile(file, text);

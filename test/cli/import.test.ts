@@ -20,6 +20,7 @@ import { dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
 import type { Cents } from '../../src/domain/common/money.js';
 import { accepted, attempted, DPS_ID, imported as importedBefore, unknown } from '../support/fixture/invoice.js';
 import { appendTo, movableClock } from '../support/harness/event-store.js';
+import { importLine } from '../support/harness/importer.js';
 import { type Operator, openOperator } from '../support/harness/operator.js';
 import { createMemoryGuards } from '../support/memory/guards.js';
 import { describeWithPostgres } from '../support/postgres.js';
@@ -77,15 +78,7 @@ describeWithPostgres('invoice import', () => {
   afterAll(() => operator.close());
 
   const run = (...argv: string[]) => operator.run(...argv);
-  const line = (fields: object = {}) => ({
-    cnpj: CNPJ,
-    mode: 'live',
-    origin: 'legacy',
-    state: 'issued',
-    amount_in_cents: 1_000,
-    issued_at: AT,
-    ...fields,
-  });
+  const line = (fields: object = {}) => importLine(CNPJ, AT, fields);
   const importing = async (...lines: readonly unknown[]) => {
     const text = lines.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n');
     await writeFile(join(folder, 'invoices.ndjson'), text);

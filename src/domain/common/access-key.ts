@@ -87,6 +87,10 @@ export const isMadeByMunicipality = (accessKey: string): boolean => accessKey[7]
 export const isCanceledAtSefin = (accessKey: string, provider: CompanyId): boolean =>
   providerOfKey(accessKey) === provider && !isMadeByMunicipality(accessKey);
 
+/** The same of the key of an import, which may have a wrong check digit: Sefin has no note under it (E1831). */
+export const isImportCanceledAtSefin = (accessKey: string, provider: CompanyId): boolean =>
+  isAccessKey(accessKey) && isCanceledAtSefin(accessKey, provider);
+
 /** `pedRegEvento` id of a cancellation. There is one per note, so every attempt carries the same id. */
 export const cancellationRequestId = (accessKey: AccessKey): string => eventRequestId(accessKey, CANCELLATION_EVENT);
 

@@ -1,7 +1,6 @@
-import { isAccessKey, isCanceledAtSefin } from '../common/access-key.js';
+import { isImportCanceledAtSefin } from '../common/access-key.js';
 import type { Decision } from '../common/decision.js';
 import type { ErrorCode } from '../common/error-catalogue.js';
-import type { CompanyId } from '../common/ids.js';
 import { type Instant, isBefore, isPlausible, lastSecondOfBrasiliaMonth, nextBrasiliaMonth } from '../common/time.js';
 import type { CancelReason, InvoiceEvent } from './events.js';
 import type { Invoice } from './state.js';
@@ -56,7 +55,8 @@ export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | u
   if (cancellation?.status === 'failed' && invoice.facts.mode === 'live') return 'nfse.cancel_in_progress';
   if (outcome.status !== 'issued' || outcome.accessKey === undefined) return 'nfse.not_cancelable';
   if (origin.kind === 'imported' && (origin.replaced || origin.from === 'manual')) return 'nfse.not_cancelable';
-  if (origin.kind === 'imported' && isAlwaysRefused(outcome.accessKey, invoice.facts.companyId))
+  // A failed cancellation is final in live mode, so what Sefin always refuses is not sent.
+  if (origin.kind === 'imported' && !isImportCanceledAtSefin(outcome.accessKey, invoice.facts.companyId))
     return 'nfse.not_cancelable';
   if ((cancellation?.request ?? 0) >= MAX_CANCEL_REQUESTS) return 'nfse.not_cancelable';
   // The log may hold an instant of a year outside the calendar's range, which has no month.
@@ -64,13 +64,6 @@ export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | u
   if (!isBefore(now, nextBrasiliaMonth(outcome.issuedAt))) return 'nfse.cancel_window_closed';
   return undefined;
 };
-
-/**
- * Whether Sefin refuses the cancellation of any note under this key: a failed cancellation is final in live mode, so it is not sent. An import takes
- * a key with a wrong check digit, under which Sefin has no note (E1831).
- */
-const isAlwaysRefused = (accessKey: string, provider: CompanyId): boolean =>
-  !isAccessKey(accessKey) || !isCanceledAtSefin(accessKey, provider);
 
 /** `cancelable_until`: present exactly when a cancel would be accepted now (INV-cancelable_until). */
 export const cancelableUntil = (invoice: Invoice, now: Instant): Instant | undefined =>

@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isOurHost } from '../../console/access.js';
 import { boundConnections } from '../../http/bound-connections.js';
-import { hasSecondHost, type ParseFault } from '../../http/raw-answer.js';
+import { answerText, hasSecondHost, type ParseFault } from '../../http/raw-answer.js';
 import { sameSecret } from '../../lib/same-secret.js';
 import { sharedCall } from '../../lib/shared-call.js';
 import type { Scrape } from '../metrics/metrics.js';
@@ -170,7 +170,9 @@ const answerUnread = (server: Server): void => {
     const response = latest.get(socket);
     const hasBegun = response?.headersSent === true && !response.writableFinished;
     if (fault.code === 'ECONNRESET' || !socket.writable || hasBegun) return void socket.destroy();
-    socket.end(textOf(refusalOf(fault)), () => socket.destroy());
+    const answer = refusalOf(fault);
+    const headers = { ...headersOf(answer), connection: 'close' };
+    socket.end(answerText(answer.status, headers, answer.text), () => socket.destroy());
   });
 };
 
@@ -183,10 +185,4 @@ const refusalOf = ({ code }: ParseFault): Answer => {
     default:
       return json(400, { error: 'this is no HTTP request' });
   }
-};
-
-const textOf = (answer: Answer): string => {
-  const headers = { ...headersOf(answer), connection: 'close', date: new Date().toUTCString() };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ''}\r\n${lines.join('')}\r\n${answer.text}`;
 };

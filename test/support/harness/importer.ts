@@ -17,6 +17,17 @@ export const openImporter = async (cnpj: string, at: Instant, readNote = readImp
   return operator;
 };
 
+/** A line of a file of the company's live notes. */
+export const importLine = (cnpj: string, issuedAt: string, fields: object = {}) => ({
+  cnpj,
+  mode: 'live',
+  origin: 'legacy',
+  state: 'issued',
+  amount_in_cents: 1_000,
+  issued_at: issuedAt,
+  ...fields,
+});
+
 /** The access key of note `n` of the company. */
 export const noteKey = (cnpj: string, n: number): string => {
   const first = `330455722${cnpj}${String(n).padStart(13, '0')}2611123456789`;

@@ -18,7 +18,7 @@ import { type LoadedInvoice, loadInvoice, loadSealedInvoice } from '../../read/r
 import { type CompanyCommandDeps, loadCompany } from '../company/company-commands.js';
 import { adviceOnHolder, attachNote, noteOfAccepted } from './accepted-invoice.js';
 import { type NoteFiles, type PlannedImport, parseImportLine, planLine } from './import-line.js';
-import { ImportProblems, type Numbered, type Told, told } from './import-problems.js';
+import { createImportProblems, type ImportProblems, type Numbered, type Told, told } from './import-problems.js';
 import { importWarnings } from './import-warnings.js';
 import { byId, isOnRecord, metLines } from './notes-met.js';
 import {
@@ -69,7 +69,7 @@ const AT_ONCE = 16;
 export const importInvoices = async (text: string, deps: ImportDeps): Promise<ImportResult> => {
   const misshapen = shapeProblem(text);
   if (misshapen !== undefined) return { problems: told(misshapen) };
-  const problems = new ImportProblems();
+  const problems = createImportProblems();
   const plans = await planLines(text, deps, problems);
   const fresh = withoutRepetitions(plans, problems);
   await checkCompanies(fresh, deps, problems);
@@ -87,7 +87,7 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   const toAppend = new Set(open.map(({ number }) => number));
   for (const { number, refusal } of met)
     if (refusal !== undefined && toAppend.has(number)) problems.report(number, [refusal]);
-  if (problems.count > 0) return { problems: problems.textsOfRefusedFile(plans.length) };
+  if (problems.count() > 0) return { problems: problems.textsOfRefusedFile(plans.length) };
   if (plans.length === 0) return { problems: told('the file has no line') };
   const added = new Set(open.filter(({ check }) => !isCompletion(check)).map(({ plan }) => plan.stream));
   const isKnown = ({ stream }: PlannedImport): boolean => !added.has(stream);
@@ -102,7 +102,7 @@ const appendAll = async (
   alreadyThere: number,
   deps: ImportDeps,
 ): Promise<{ imported: number; already: number; refused: Told }> => {
-  const problems = new ImportProblems();
+  const problems = createImportProblems();
   const appended = await inGroups(AT_ONCE, open, async ({ number, plan, check }) => {
     const result = await appendImport(plan, deps);
     if (result.kind === 'refused') problems.report(number, [`meanwhile, ${result.problem}`]);

@@ -16,50 +16,55 @@ export const together = (parts: readonly Told[]): Told => ({
   shown: parts.flatMap(({ shown }) => shown),
 });
 
-/** Gathers the problems of the lines of one file. `companies`: the CNPJ of each line that names one. */
-export class ImportProblems {
-  readonly #found: LineProblem[] = [];
-  readonly #companies = new Map<number, string>();
-  readonly #onRecord = new Set<number>();
-
-  get count(): number {
-    return this.#found.length;
-  }
-
+/** Gathers the problems of the lines of one file. */
+export type ImportProblems = {
+  count(): number;
   /** Remembers the company of the line, also of a line that cannot be read whole. */
-  company(number: number, line: string): void {
-    const [, cnpj = ''] = /"cnpj"\s*:\s*"([^"\\]*)"/.exec(line) ?? [];
-    if (codePattern('cnpj').test(cnpj)) this.#companies.set(number, withoutMask(cnpj, 'cnpj'));
-  }
-
-  report(number: number, texts: readonly string[]): void {
-    this.#found.push(...texts.map((text) => ({ number, text })));
-  }
-
+  company(number: number, line: string): void;
+  report(number: number, texts: readonly string[]): void;
   /** The line is refused only because its invoice is on record otherwise, so the file without the line can be imported. */
-  reportOnRecord(number: number, text: string): void {
-    this.#onRecord.add(number);
-    this.report(number, [text]);
-  }
-
+  reportOnRecord(number: number, text: string): void;
   /** One text for each problem, in the order of the lines. */
-  texts(): Told {
-    const isOfSeveral = new Set(this.#companies.values()).size > 1;
-    const inOrder = [...this.#found].sort((a, b) => a.number - b.number);
-    return toldOfKinds(inOrder, (number) => {
-      const cnpj = isOfSeveral ? this.#companies.get(number) : undefined;
-      return cnpj === undefined ? `line ${number}` : `line ${number} (${cnpj})`;
-    });
-  }
-
+  texts(): Told;
   /** The same of a file of `lines` lines that was refused, with how to import its other lines where that is all that the problems want. */
-  textsOfRefusedFile(lines: number): Told {
-    const refused = [...new Set(this.#found.map(({ number }) => number))].sort((a, b) => a - b);
-    const isAllOnRecord = refused.every((number) => this.#onRecord.has(number));
-    if (!isAllOnRecord || refused.length === lines) return this.texts();
-    return together([this.texts(), told(`all lines are imported or none: ${withoutLines(refused)}`)]);
-  }
-}
+  textsOfRefusedFile(lines: number): Told;
+};
+
+export const createImportProblems = (): ImportProblems => {
+  const found: LineProblem[] = [];
+  const companies = new Map<number, string>();
+  const onRecord = new Set<number>();
+  const report: ImportProblems['report'] = (number, texts) => {
+    found.push(...texts.map((text) => ({ number, text })));
+  };
+  const texts = (): Told => {
+    const isOfSeveral = new Set(companies.values()).size > 1;
+    const inOrder = [...found].sort((a, b) => a.number - b.number);
+    return toldOfKinds(inOrder, (number) => {
+      const cnpj = isOfSeveral ? companies.get(number) : undefined;
+      return cnpj === undefined ? lineName(number) : `${lineName(number)} (${cnpj})`;
+    });
+  };
+  return {
+    count: () => found.length,
+    company: (number, line) => {
+      const [, cnpj = ''] = /"cnpj"\s*:\s*"([^"\\]*)"/.exec(line) ?? [];
+      if (codePattern('cnpj').test(cnpj)) companies.set(number, withoutMask(cnpj, 'cnpj'));
+    },
+    report,
+    reportOnRecord: (number, text) => {
+      onRecord.add(number);
+      report(number, [text]);
+    },
+    texts,
+    textsOfRefusedFile: (lines) => {
+      const refused = [...new Set(found.map(({ number }) => number))].sort((a, b) => a - b);
+      const isAllOnRecord = refused.every((number) => onRecord.has(number));
+      if (!isAllOnRecord || refused.length === lines) return texts();
+      return together([texts(), told(`all lines are imported or none: ${withoutLines(refused)}`)]);
+    },
+  };
+};
 
 /** Linux takes an argument of 131,071 bytes. So many ranges of numbers with seven digits have 34,000. */
 const MAX_RANGES = 2_000;

@@ -1,9 +1,10 @@
 import { accessKeyCheckDigit, isAccessKey, providerOfKey } from '../../../domain/common/access-key.js';
-import { addSeconds, DAY_SECONDS, type Instant, isBefore } from '../../../domain/common/time.js';
+import { DAY_SECONDS, type Instant } from '../../../domain/common/time.js';
 import { counted } from '../../../lib/counted.js';
 import type { PlannedImport } from './import-line.js';
 import { type LineProblem, type Numbered, type Told, together, toldOfKinds, toldOfLines } from './import-problems.js';
 import type { MetLine } from './notes-met.js';
+import { isLifeOver } from './on-record.js';
 
 /** What an operator should know of lines that are taken. What concerns one note has a text for each line, all else one text for each kind. */
 export const importWarnings = (
@@ -76,8 +77,8 @@ const NAMELESS =
 
 const isOver = (
   { data: { mode, createdAt } }: PlannedImport,
-  { now, testRetentionSeconds }: { now: Instant; testRetentionSeconds: number },
-): boolean => mode === 'test' && createdAt !== undefined && !isBefore(now, addSeconds(createdAt, testRetentionSeconds));
+  deps: { now: Instant; testRetentionSeconds: number },
+): boolean => mode === 'test' && createdAt !== undefined && isLifeOver(createdAt, deps);
 
 const overText = (testRetentionSeconds: number): string =>
   `a test invoice is deleted ${counted(testRetentionSeconds / DAY_SECONDS, 'day')} after its created_at, so nobody can read the invoice. Real notes have the mode live`;

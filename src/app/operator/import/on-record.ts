@@ -1,4 +1,4 @@
-import { isAccessKey, isCanceledAtSefin, providerOfKey } from '../../../domain/common/access-key.js';
+import { isAccessKey, isImportCanceledAtSefin, providerOfKey } from '../../../domain/common/access-key.js';
 import { publicInvoiceId } from '../../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
 import type { Invoice, InvoiceState } from '../../../domain/invoice/state.js';
@@ -35,10 +35,14 @@ const isCanceledOnRecord = (state: InvoiceState): boolean => state.kind === 'inv
  * A deleted test invoice that was already older than its life when it was imported: the same file again is the same invoice. So is an invoice
  * without `createdAt`, whose life began with its import.
  */
-const isOver = (
-  { createdAt }: Imported,
+const isOver = ({ createdAt }: Imported, deps: { now: Instant; testRetentionSeconds: number }): boolean =>
+  createdAt === undefined || isLifeOver(createdAt, deps);
+
+/** Whether the life of a test invoice of this instant is over. */
+export const isLifeOver = (
+  createdAt: Instant,
   { now, testRetentionSeconds }: { now: Instant; testRetentionSeconds: number },
-): boolean => createdAt === undefined || !isBefore(now, addSeconds(createdAt, testRetentionSeconds));
+): boolean => !isBefore(now, addSeconds(createdAt, testRetentionSeconds));
 
 /** What the line and the invoice on record have otherwise, without a value, and what to do. */
 export const otherContent = ({ state, events }: LoadedInvoice, data: Imported): string => {
@@ -80,7 +84,7 @@ const adviceOnImported = (id: string, known: Imported, given: Imported, fields: 
   }
   if (!isEndedSince(known, given, fields)) return 'No import changes an invoice on record: leave the line out';
   const { accessKey, companyId } = known;
-  return accessKey !== undefined && isAccessKey(accessKey) && isCanceledAtSefin(accessKey, companyId)
+  return accessKey !== undefined && isImportCanceledAtSefin(accessKey, companyId)
     ? `Leave the line out, or record first that the note was ${given.state} since: nfse invoice resolve ${id} --as canceled --evidence portal`
     : 'It stays issued here, because Sefin knows no cancellation of a note without a national access_key: leave the line out';
 };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ImportProblems } from '../../../../src/app/operator/import/import-problems.js';
+import { createImportProblems, type ImportProblems } from '../../../../src/app/operator/import/import-problems.js';
 
 const refusing = (numbers: readonly number[]): ImportProblems => {
-  const problems = new ImportProblems();
+  const problems = createImportProblems();
   for (const number of numbers) problems.reportOnRecord(number, `nfse_${number} is on record with other content`);
   return problems;
 };
