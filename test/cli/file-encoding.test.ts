@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { companyCommands } from '../../src/cli/commands/company.js';
-import { importCommand } from '../../src/cli/commands/invoice.js';
+import { importCommand } from '../../src/cli/commands/invoice-import.js';
 import { catalogCommands, registryCommand } from '../../src/cli/commands/reference-data.js';
 import { readJsonFile, readOperatorText } from '../../src/cli/flags.js';
 import { runCommand } from '../../src/cli/run.js';

@@ -12,7 +12,7 @@ import { parseImportLine, planLine } from '../../src/app/operator/import/import-
 import { deleteTestInvoice } from '../../src/app/retention/test-retention.js';
 import { companyCommands } from '../../src/cli/commands/company.js';
 import { eventCommands } from '../../src/cli/commands/events.js';
-import { importCommand } from '../../src/cli/commands/invoice.js';
+import { importCommand } from '../../src/cli/commands/invoice-import.js';
 import { projectionCommands } from '../../src/cli/commands/projections.js';
 import type { Session } from '../../src/cli/session.js';
 import { type AccessKey, accessKeyCheckDigit } from '../../src/domain/common/access-key.js';

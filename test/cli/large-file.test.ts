@@ -3,7 +3,7 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { companyCommands } from '../../src/cli/commands/company.js';
-import { importCommand } from '../../src/cli/commands/invoice.js';
+import { importCommand } from '../../src/cli/commands/invoice-import.js';
 import { catalogCommands, registryCommand } from '../../src/cli/commands/reference-data.js';
 import { runCommand } from '../../src/cli/run.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

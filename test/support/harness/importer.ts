@@ -1,4 +1,4 @@
-import { importCommand } from '../../../src/cli/commands/invoice.js';
+import { importCommand } from '../../../src/cli/commands/invoice-import.js';
 import { accessKeyCheckDigit } from '../../../src/domain/common/access-key.js';
 import { companyStream } from '../../../src/domain/common/ids.js';
 import { addSeconds, type Instant } from '../../../src/domain/common/time.js';

@@ -1,0 +1,54 @@
+import { inGroups } from '../../../lib/in-groups.js';
+import type { Clock } from '../../../ports/clock.js';
+import { type NoteFiles, parseImportLine, planLine } from './import-line.js';
+import type { ImportProblems, Numbered } from './import-problems.js';
+
+const AT_ONCE = 16;
+
+/** What a file that is no JSON object a line is, where one sentence says more than a problem for each line. */
+export const shapeProblem = (text: string): string | undefined => {
+  const start = text.trimStart();
+  if (start.startsWith('['))
+    return "the file is a JSON array, and an import reads one JSON object a line: jq -c '.[]' FILE > NEW-FILE";
+  if (/^\{\s*\n/.test(start))
+    return 'the file has a JSON object over several lines, and an import reads one a line: jq -c . FILE > NEW-FILE';
+  if (!text.includes('\n') && text.includes('}\r{'))
+    return "the lines of the file end with CR alone, and an import reads lines that end with LF: tr '\\r' '\\n' < FILE > NEW-FILE";
+  return undefined;
+};
+
+/** The lines of the file, but for blank ones and those with a problem of their own. */
+export const planLines = async (
+  text: string,
+  deps: NoteFiles & { clock: Clock },
+  problems: ImportProblems,
+): Promise<readonly Numbered[]> => {
+  // A CR alone ends no line for `sed` and editors either, so an operator finds the line by its number.
+  const lines = text.split(/\r?\n/);
+  const numbered = lines.flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
+  const planned = await inGroups(AT_ONCE, numbered, async ({ line, number }) => {
+    problems.company(number, line);
+    const parsed = parseImportLine(line);
+    const result = 'problems' in parsed ? parsed : await planLine(parsed.line, deps, deps.clock.now());
+    if ('problems' in result) problems.report(number, result.problems);
+    return 'plan' in result ? [{ number, plan: result.plan }] : [];
+  });
+  return planned.flat();
+};
+
+/** A line that repeats another line is no problem. A line that names the same id, reference or access key for other content is one. */
+export const withoutRepetitions = (plans: readonly Numbered[], problems: ImportProblems): readonly Numbered[] => {
+  const owners = new Map<string, Numbered>();
+  return plans.filter((entry) => {
+    const { stream, data, reservation } = entry.plan;
+    const names = [stream, reservation, data.accessKey && `${data.mode} ${data.accessKey}`].filter(isText);
+    const holders = names.flatMap((name) => owners.get(name) ?? []);
+    const other = holders.find((holder) => JSON.stringify(holder.plan.data) !== JSON.stringify(data));
+    if (other !== undefined)
+      problems.report(entry.number, [`its id, reference or access_key is that of line ${other.number}`]);
+    for (const name of names) if (!owners.has(name)) owners.set(name, entry);
+    return holders.length === 0;
+  });
+};
+
+const isText = (value: string | undefined): value is string => value !== undefined;
