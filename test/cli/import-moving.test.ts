@@ -215,12 +215,34 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
       expect(await importing(line({ reference, customer }))).toMatchObject({ exit: 0 });
       const changed = line({ reference, amount_in_cents: 2_000, customer: { ...customer, name: 'Outra' } });
       const { problems } = await importing(line({ reference: 'delta-2' }), changed, changed);
+      const refusal = `${idOf(reference)} is on record with other content: amount_in_cents, customer.name differ. ${LEAVE_OUT}`;
       expect(problems).toEqual([
-        `line 2: ${idOf(reference)} is on record with other content: amount_in_cents, customer.name differ. ${LEAVE_OUT}`,
-        "all lines are imported or none: the rest is taken from a file without such lines: sed '2d' FILE > NEW-FILE",
+        `line 2: ${refusal}`,
+        `line 3: ${refusal}`,
+        "all lines are imported or none: the rest is taken from a file without such lines: sed '2,3d' FILE > NEW-FILE",
       ]);
       expect(await eventsOfLive(reference)).toBe(1);
       expect(await eventsOfLive('delta-2')).toBe(0);
+    });
+
+    it('gives no sed order where only repetitions of the refused line are left', async () => {
+      await importing(line({ reference: 'delta-4' }));
+      const changed = line({ reference: 'delta-4', amount_in_cents: 2 });
+      const { problems } = await importing(changed, changed);
+      expect(problems?.map((problem) => problem.split(':')[0])).toEqual(['line 1', 'line 2']);
+    });
+
+    it('refuses each copy of a line for what is wrong with the first, but no line that names the invoice itself', async () => {
+      const invoiceId = invoiceIdOfReference('live', CNPJ, 'named');
+      await appendTo(
+        operator.session.store,
+        invoiceStream('live', CNPJ, invoiceId),
+        [accepted({ companyId: CNPJ, invoiceId, reference: 'named', amountInCents: 1_000 })],
+        AT,
+      );
+      const leading = line({ reference: 'named', access_key: noteKey(CNPJ, 41) });
+      const { problems } = await importing(leading, { ...leading, id: `nfse_${invoiceId}` }, leading);
+      expect(problems?.map((problem) => problem.split(':')[0])).toEqual(['line 1', 'line 3']);
     });
 
     it('gives no way around a file that has another fault', async () => {
@@ -325,10 +347,10 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
       if (request !== undefined) await appendTo(store, own[0], [request], AT);
       return await append(...own);
     });
-    const lines = ['race-free', ...references].map((reference) => line({ reference }));
+    const lines = ['race-free', ...references, 'race-1'].map((reference) => line({ reference }));
     const { exit, err } = await give(textOf(lines));
     spy.mockRestore();
-    const lost = references.map((reference, n) =>
+    const lost = [...references, 'race-1'].map((reference, n) =>
       expect.stringMatching(`  line ${n + 2}: meanwhile, ${idOf(reference)} `),
     );
     expect([exit, err.split('\n').slice(1)]).toEqual([1, lost]);

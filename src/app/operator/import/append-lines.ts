@@ -14,28 +14,28 @@ import {
   onRecord,
 } from './check-line.js';
 import type { PlannedImport } from './import-line.js';
-import { createImportProblems, type Numbered, type Told } from './import-problems.js';
+import type { ImportProblems, Numbered } from './import-problems.js';
 import { appendFirst, reserve } from './reservations.js';
 
 const AT_ONCE = 16;
 
 export type AppendDeps = CheckDeps & { actor: `support:${string}` };
 
-/** Appends the lines that were checked. The log may hold other invoices since, so each line is compared with the log again. */
+/**
+ * Appends the lines that were checked, and returns how many were appended. The log may hold other invoices since, so each line is compared with the log
+ * again; `problems` gets the lines that a request or another import has forestalled.
+ */
 export const appendAll = async (
   open: readonly (Numbered & { check: ImportCheck })[],
-  alreadyThere: number,
+  problems: ImportProblems,
   deps: AppendDeps,
-): Promise<{ imported: number; already: number; refused: Told }> => {
-  const problems = createImportProblems();
+): Promise<number> => {
   const appended = await inGroups(AT_ONCE, open, async ({ number, plan, check }) => {
     const result = await appendImport(plan, deps);
     if (result.kind === 'refused') problems.report(number, [`meanwhile, ${result.problem}`]);
     return result.kind === 'already_so' && isCompletion(check) ? 'appended' : result.kind;
   });
-  const imported = appended.filter((kind) => kind === 'appended').length;
-  const already = alreadyThere + appended.filter((kind) => kind === 'already_so').length;
-  return { imported, already, refused: problems.texts() };
+  return appended.filter((kind) => kind === 'appended').length;
 };
 
 type Appended = ImportCheck | { kind: 'appended' };

@@ -62,14 +62,14 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   const toAppend = new Set(open.map(({ number }) => number));
   for (const { number, refusal } of met)
     if (refusal !== undefined && toAppend.has(number)) problems.report(number, [refusal]);
-  if (problems.count() > 0) return { problems: problems.textsOfRefusedFile(plans.length) };
+  if (problems.lineCount() > 0) return { problems: problems.textsOfRefusedFile(plans.length) };
   if (plans.length === 0) return { problems: told('the file has no line') };
   const added = new Set(open.filter(({ check }) => !isCompletion(check)).map(({ plan }) => plan.stream));
   const isKnown = ({ stream }: PlannedImport): boolean => !added.has(stream);
   const warnings = importWarnings(plans, met, { ...deps, now: deps.clock.now(), isOnRecord: isKnown });
-  const already = plans.length - open.length;
-  if (deps.isCheck) return { imported: open.length, already, warnings, refused: told() };
-  return { ...(await appendAll(open, already, deps)), warnings };
+  const imported = deps.isCheck ? open.length : await appendAll(open, problems, deps);
+  const already = plans.length - imported - problems.lineCount();
+  return { imported, already, warnings, refused: problems.texts() };
 };
 
 const reportRefused = (number: number, { problem, isOtherContent }: Refusal, problems: ImportProblems): void => {

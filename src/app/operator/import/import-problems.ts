@@ -18,12 +18,15 @@ export const together = (parts: readonly Told[]): Told => ({
 
 /** Gathers the problems of the lines of one file. */
 export type ImportProblems = {
-  count(): number;
+  /** How many lines have a problem. */
+  lineCount(): number;
   /** Remembers the company of the line, also of a line that cannot be read whole. */
   company(number: number, line: string): void;
   report(number: number, texts: readonly string[]): void;
   /** The line is refused only because its invoice is on record otherwise, so the file without the line can be imported. */
   reportOnRecord(number: number, text: string): void;
+  /** The line has all that the line `first` has, so that each problem of that line is one of this line. */
+  repeats(number: number, first: number): void;
   /** One text for each problem, in the order of the lines. */
   texts(): Told;
   /** The same of a file of `lines` lines that was refused, with how to import its other lines where that is all that the problems want. */
@@ -34,19 +37,26 @@ export const createImportProblems = (): ImportProblems => {
   const found: LineProblem[] = [];
   const companies = new Map<number, string>();
   const onRecord = new Set<number>();
+  const repeated = new Map<number, number[]>();
+  const withRepetitions = (number: number): readonly number[] => [number].concat(repeated.get(number) ?? []);
+  const refusedLines = (): readonly number[] =>
+    [...new Set(found.map(({ number }) => number))].flatMap(withRepetitions).sort((a, b) => a - b);
   const report: ImportProblems['report'] = (number, texts) => {
     found.push(...texts.map((text) => ({ number, text })));
   };
   const texts = (): Told => {
     const isOfSeveral = new Set(companies.values()).size > 1;
-    const inOrder = [...found].sort((a, b) => a.number - b.number);
+    const ofLines = found.flatMap(({ number, text }) =>
+      withRepetitions(number).map((line) => ({ number: line, text })),
+    );
+    const inOrder = ofLines.sort((a, b) => a.number - b.number);
     return toldOfKinds(inOrder, (number) => {
       const cnpj = isOfSeveral ? companies.get(number) : undefined;
       return cnpj === undefined ? lineName(number) : `${lineName(number)} (${cnpj})`;
     });
   };
   return {
-    count: () => found.length,
+    lineCount: () => refusedLines().length,
     company: (number, line) => {
       const [, cnpj = ''] = /"cnpj"\s*:\s*"([^"\\]*)"/.exec(line) ?? [];
       if (codePattern('cnpj').test(cnpj)) companies.set(number, withoutMask(cnpj, 'cnpj'));
@@ -56,10 +66,15 @@ export const createImportProblems = (): ImportProblems => {
       onRecord.add(number);
       report(number, [text]);
     },
+    repeats: (number, first) => {
+      const numbers = repeated.get(first) ?? [];
+      numbers.push(number);
+      repeated.set(first, numbers);
+    },
     texts,
     textsOfRefusedFile: (lines) => {
-      const refused = [...new Set(found.map(({ number }) => number))].sort((a, b) => a - b);
-      const isAllOnRecord = refused.every((number) => onRecord.has(number));
+      const refused = refusedLines();
+      const isAllOnRecord = found.every(({ number }) => onRecord.has(number));
       if (!isAllOnRecord || refused.length === lines) return texts();
       return together([texts(), told(`all lines are imported or none: ${withoutLines(refused)}`)]);
     },

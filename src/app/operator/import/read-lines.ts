@@ -44,8 +44,12 @@ export const withoutRepetitions = (plans: readonly Numbered[], problems: ImportP
     const names = [stream, reservation, data.accessKey && `${data.mode} ${data.accessKey}`].filter(isText);
     const holders = names.flatMap((name) => owners.get(name) ?? []);
     const other = holders.find((holder) => JSON.stringify(holder.plan.data) !== JSON.stringify(data));
+    const [first] = holders;
     if (other !== undefined)
       problems.report(entry.number, [`its id, reference or access_key is that of line ${other.number}`]);
+    // A line that names its invoice by the id is judged otherwise than one that only leads to it.
+    else if (first !== undefined && first.plan.namesId === entry.plan.namesId)
+      problems.repeats(entry.number, first.number);
     for (const name of names) if (!owners.has(name)) owners.set(name, entry);
     return holders.length === 0;
   });
