@@ -87,6 +87,7 @@ const operate = async (file: string, config: Config, hooks: ReturnType<typeof ki
     keySeconds: 86_400,
     otherSales: [],
     isCheck: false,
+    onLines: () => undefined,
     testRetentionSeconds: config.limits.testRetentionSeconds,
   });
   await appendAudit('PersonalDataRevealed', { command: 'events show', subject: 'crash-test' }, deps);

@@ -9,6 +9,7 @@ import { counted } from '../../lib/counted.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import { badUsage, type Command, done, textFlags, warned, withProblems } from '../command.js';
 import { readOperatorText } from '../flags.js';
+import { withProgress } from '../progress.js';
 import type { Session } from '../session.js';
 
 /** `noteReader` loads what reads the XML of notes. XML files are named relative to the folder of the imported file. */
@@ -26,14 +27,14 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
     check: { type: 'boolean', help: 'check the file as the import does, and import nothing' },
   },
   changes: true,
-  run: async ({ positionals: [file = ''], flags, actor, session }) => {
+  run: async ({ positionals: [file = ''], flags, actor, session, terminal }) => {
     const otherSales = textFlags(flags, 'other-sale');
     if (!otherSales.every(isAccessKey)) return badUsage('--other-sale is the 50 characters of a note');
     const isCheck = flags.check === true;
     const read = await readOperatorText(file);
     if ('problem' in read) return badUsage(read.problem);
     const opened = await session();
-    const result = await importInvoices(read.text, {
+    const deps = {
       ...opened.companyDeps(actor),
       readModel: opened.readModel,
       supportReads: opened.supportReads,
@@ -42,11 +43,20 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       invoiceRowsUpTo: () => invoiceRowsUpTo(opened),
       keySeconds: opened.keySeconds,
       testRetentionSeconds: opened.testRetentionSeconds,
-      readXml: (name) => readSmallFile(resolve(dirname(file), name), MAX_XML_BYTES).catch(() => undefined),
+      readXml: (name: string) => readSmallFile(resolve(dirname(file), name), MAX_XML_BYTES).catch(() => undefined),
       readNote: await noteReader(),
       otherSales,
       isCheck,
-    });
+    };
+    const result = await withProgress(
+      terminal,
+      (show) =>
+        importInvoices(read.text, {
+          ...deps,
+          onLines: (part, lines, of) => show(part, lines / of, `${lines} of ${counted(of, 'line')}`),
+        }),
+      terminal.err,
+    );
     if ('problems' in result) {
       const { all, shown } = result.problems;
       return withProblems(isCheck ? `${file} cannot be imported:` : `${file} was not imported:`, all, shown);

@@ -14,7 +14,7 @@ import {
   onRecord,
 } from './check-line.js';
 import type { PlannedImport } from './import-line.js';
-import type { ImportProblems, Numbered } from './import-problems.js';
+import type { ImportProblems, Numbered, OnLines } from './import-problems.js';
 import { appendFirst, reserve } from './reservations.js';
 
 const AT_ONCE = 16;
@@ -28,13 +28,14 @@ export type AppendDeps = CheckDeps & { actor: `support:${string}` };
 export const appendAll = async (
   open: readonly (Numbered & { check: ImportCheck })[],
   problems: ImportProblems,
-  deps: AppendDeps,
+  deps: AppendDeps & { onLines: OnLines },
 ): Promise<number> => {
-  const appended = await inGroups(AT_ONCE, open, async ({ number, plan, check }) => {
+  const append = async ({ number, plan, check }: Numbered & { check: ImportCheck }): Promise<Appended['kind']> => {
     const result = await appendImport(plan, deps);
     if (result.kind === 'refused') problems.report(number, [`meanwhile, ${result.problem}`]);
     return result.kind === 'already_so' && isCompletion(check) ? 'appended' : result.kind;
-  });
+  };
+  const appended = await inGroups(AT_ONCE, open, append, (done) => deps.onLines('import', done, open.length));
   return appended.filter((kind) => kind === 'appended').length;
 };
 

@@ -1,10 +1,17 @@
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventLog } from '../../../ports/event-log.js';
 import { type AppendDeps, appendAll } from './append-lines.js';
-import { checkImport, isCompletion, type Refusal } from './check-line.js';
+import { checkImport, type ImportCheck, isCompletion, type Refusal } from './check-line.js';
 import { checkAccessKeys, checkCompanies, checkUnsettled, holdersByKey } from './check-lines.js';
 import type { NoteFiles, PlannedImport } from './import-line.js';
-import { createImportProblems, type ImportProblems, type Told, told } from './import-problems.js';
+import {
+  createImportProblems,
+  type ImportProblems,
+  type Numbered,
+  type OnLines,
+  type Told,
+  told,
+} from './import-problems.js';
 import { importWarnings } from './import-warnings.js';
 import { metLines } from './notes-met.js';
 import type { KeyHoldersDeps, UnsettledDeps } from './notes-on-record.js';
@@ -19,6 +26,7 @@ type ImportDeps = AppendDeps &
     otherSales: readonly string[];
     /** All is checked, and nothing appended. */
     isCheck: boolean;
+    onLines: OnLines;
   };
 
 type ImportResult =
@@ -50,12 +58,13 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   await checkCompanies(fresh, deps, problems);
   const holders = await holdersByKey(fresh, deps);
   checkAccessKeys(fresh, holders, problems);
-  const checks = await inGroups(AT_ONCE, fresh, async (entry) => {
-    const check = await checkImport(entry.plan, deps);
-    if (check.kind === 'refused') reportRefused(entry.number, check, problems);
-    if (check.kind !== 'already_so') problems.report(entry.number, entry.plan.objections);
-    return { ...entry, check };
-  });
+  const check = async (entry: Numbered): Promise<Numbered & { check: ImportCheck }> => {
+    const checked = await checkImport(entry.plan, deps);
+    if (checked.kind === 'refused') reportRefused(entry.number, checked, problems);
+    if (checked.kind !== 'already_so') problems.report(entry.number, entry.plan.objections);
+    return { ...entry, check: checked };
+  };
+  const checks = await inGroups(AT_ONCE, fresh, check, (done) => deps.onLines('check', done, fresh.length));
   const open = checks.filter(({ check }) => check.kind !== 'already_so');
   await checkUnsettled(open, deps, problems);
   const met = await metLines(plans, deps);

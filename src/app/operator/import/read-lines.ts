@@ -1,7 +1,7 @@
 import { inGroups } from '../../../lib/in-groups.js';
 import type { Clock } from '../../../ports/clock.js';
 import { type NoteFiles, parseImportLine, planLine } from './import-line.js';
-import type { ImportProblems, Numbered } from './import-problems.js';
+import type { ImportProblems, Numbered, OnLines } from './import-problems.js';
 
 const AT_ONCE = 16;
 
@@ -20,19 +20,20 @@ export const shapeProblem = (text: string): string | undefined => {
 /** The lines of the file, but for blank ones and those with a problem of their own. */
 export const planLines = async (
   text: string,
-  deps: NoteFiles & { clock: Clock },
+  deps: NoteFiles & { clock: Clock; onLines: OnLines },
   problems: ImportProblems,
 ): Promise<readonly Numbered[]> => {
   // A CR alone ends no line for `sed` and editors either, so an operator finds the line by its number.
   const lines = text.split(/\r?\n/);
   const numbered = lines.flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
-  const planned = await inGroups(AT_ONCE, numbered, async ({ line, number }) => {
+  const plan = async ({ line, number }: { line: string; number: number }): Promise<readonly Numbered[]> => {
     problems.company(number, line);
     const parsed = parseImportLine(line);
     const result = 'problems' in parsed ? parsed : await planLine(parsed.line, deps, deps.clock.now());
     if ('problems' in result) problems.report(number, result.problems);
     return 'plan' in result ? [{ number, plan: result.plan }] : [];
-  });
+  };
+  const planned = await inGroups(AT_ONCE, numbered, plan, (done) => deps.onLines('read', done, numbered.length));
   return planned.flat();
 };
 
