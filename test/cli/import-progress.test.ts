@@ -105,4 +105,10 @@ describeWithPostgres('the progress of nfse invoice import', () => {
     expect(await importing('cut', false)).toBe(0);
     expect(said.out).toEqual(['24 invoices imported, 16 were there already']);
   });
+
+  it('makes no database for a check', async () => {
+    expect(await importing('needs', false, ['--check'])).toBe(0);
+    expect(await importing('needs', false)).toBe(0);
+    expect(said.needs).toEqual([{ onlyExisting: true }, undefined]);
+  });
 });

@@ -33,7 +33,7 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
     const isCheck = flags.check === true;
     const read = await readOperatorText(file);
     if ('problem' in read) return badUsage(read.problem);
-    const opened = await session();
+    const opened = await session(isCheck ? { onlyExisting: true } : undefined);
     const deps = {
       ...opened.companyDeps(actor),
       readModel: opened.readModel,
