@@ -7,16 +7,20 @@ import { isAscii, isUtf8 } from 'node:buffer';
 export const utf8Text = (bytes: Buffer): { text: string } | { problem: string } => {
   const form = FORMS.find(({ begins }) => begins.some((mark) => bytes.subarray(0, mark.length).equals(mark)));
   if (form !== undefined) return { problem: form.problem };
-  // Without a byte order mark, the first character of a UTF-16 text is ASCII, so one of its two bytes is NUL.
-  if (bytes.length > 1 && (bytes[0] === 0) !== (bytes[1] === 0)) return { problem: UTF_16 };
+  const wide = wideEncoding(bytes);
+  if (wide !== undefined) return { problem: inEncoding(wide) };
   if (!isUtf8(bytes)) return { problem: notUtf8(bytes) };
   return { text: bytes.toString('utf8').replace(/^\ufeff/, '') };
 };
 
-const UTF_16 = 'is UTF-16, and a command reads UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW-FILE';
+/** With a byte order mark `iconv` finds the byte order itself, and takes the mark away. */
+const inEncoding = (encoding: string): string =>
+  `is ${encoding}, and a command reads UTF-8: iconv -f ${encoding} -t UTF-8 FILE > NEW-FILE`;
 
+/** The mark of UTF-32 begins with that of UTF-16. */
 const FORMS: readonly { begins: readonly Buffer[]; problem: string }[] = [
-  { begins: [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])], problem: UTF_16 },
+  { begins: [Buffer.from([0xff, 0xfe, 0, 0]), Buffer.from([0, 0, 0xfe, 0xff])], problem: inEncoding('UTF-32') },
+  { begins: [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])], problem: inEncoding('UTF-16') },
   {
     begins: [Buffer.from([0x1f, 0x8b])],
     problem: 'is a gzip file, and a command reads its text: gzip -dc FILE > NEW-FILE',
@@ -25,6 +29,23 @@ const FORMS: readonly { begins: readonly Buffer[]; problem: string }[] = [
     begins: [Buffer.from('PK\x03\x04', 'latin1')],
     problem: 'is a ZIP file or a spreadsheet, and a command reads text: unpack it, or save the sheet as text in UTF-8',
   },
+];
+
+/** The encoding of a text of wide characters without a byte order mark. Its first two characters are ASCII, so all their other bytes are NUL. */
+const wideEncoding = (bytes: Buffer): string | undefined =>
+  WIDE.find(({ width, place }) => {
+    const [first, second] = [bytes.subarray(0, width), bytes.subarray(width, 2 * width)];
+    return [first, second].every(
+      (character) => character.length === width && character.every((byte, at) => (byte !== 0) === (at === place)),
+    );
+  })?.encoding;
+
+/** `place`: of the byte that holds the ASCII character. */
+const WIDE: readonly { encoding: string; width: number; place: number }[] = [
+  { encoding: 'UTF-32LE', width: 4, place: 0 },
+  { encoding: 'UTF-32BE', width: 4, place: 3 },
+  { encoding: 'UTF-16LE', width: 2, place: 0 },
+  { encoding: 'UTF-16BE', width: 2, place: 1 },
 ];
 
 const LINE_FEED = 0x0a;

@@ -15,8 +15,12 @@ const unused = (): never => {
 const commands = [importCommand(unused), ...companyCommands, ...catalogCommands, registryCommand];
 
 const TEXT = '{"a":"b"}\n{"a":"manutenção"}\n{"a":"maçã"}\n';
-const UTF_16 = 'is UTF-16, and a command reads UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW-FILE';
+const wide = (encoding: string): string =>
+  `is ${encoding}, and a command reads UTF-8: iconv -f ${encoding} -t UTF-8 FILE > NEW-FILE`;
 const bigEndian = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
+
+const utf32 = (text: string): Buffer =>
+  Buffer.from(Uint32Array.from([...text], (character) => character.codePointAt(0) ?? 0).buffer);
 
 const WRONG: readonly (readonly [string, Buffer, string])[] = [
   [
@@ -44,9 +48,14 @@ const WRONG: readonly (readonly [string, Buffer, string])[] = [
     Buffer.concat([Buffer.from('ç\n'), Buffer.from('ç\n'.repeat(11), 'latin1')]),
     'is UTF-8 in some lines and not in others: 11 lines have wrong bytes (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …). Mend these lines alone, because an iconv of the whole file spoils each accent of the others for good',
   ],
-  ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${TEXT}`, 'utf16le'), UTF_16],
-  ['UTF-16 of the other byte order', bigEndian(`\ufeff${TEXT}`), UTF_16],
-  ['UTF-16 without a mark', bigEndian(TEXT), UTF_16],
+  ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${TEXT}`, 'utf16le'), wide('UTF-16')],
+  ['UTF-16 of the other byte order', bigEndian(`\ufeff${TEXT}`), wide('UTF-16')],
+  ['UTF-16 without a mark', Buffer.from(TEXT, 'utf16le'), wide('UTF-16LE')],
+  ['UTF-16 of the other byte order without a mark', bigEndian(TEXT), wide('UTF-16BE')],
+  ['UTF-32 with a byte order mark', utf32(`\ufeff${TEXT}`), wide('UTF-32')],
+  ['UTF-32 of the other byte order', utf32(`\ufeff${TEXT}`).swap32(), wide('UTF-32')],
+  ['UTF-32 without a mark', utf32(TEXT), wide('UTF-32LE')],
+  ['UTF-32 of the other byte order without a mark', utf32(TEXT).swap32(), wide('UTF-32BE')],
   ['gzip', gzipSync(TEXT), 'is a gzip file, and a command reads its text: gzip -dc FILE > NEW-FILE'],
   [
     'a spreadsheet',
@@ -78,4 +87,9 @@ it('takes a file with a byte order mark as one without', async () => {
   expect(await readJsonFile(fileOf('\ufeff{"a":"ç"}'))).toEqual({ value: { a: 'ç' } });
   expect(await readOperatorText(fileOf(`\ufeff${TEXT}`))).toEqual({ text: TEXT });
   expect(await readOperatorText(fileOf(''))).toEqual({ text: '' });
+});
+
+it('takes no stray NUL for a character of UTF-16', async () => {
+  for (const text of ['\0', '\0{"a":"b"}', '{\0"a":"b"}', '\0\0{"a":"b"}'])
+    expect(await readOperatorText(fileOf(text))).toEqual({ text });
 });
