@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline';
 import { visibleCharacters } from '../lib/visible-characters.js';
+import { utf8Text } from './utf8-text.js';
 
 /** `process.stderr`, or a test's replacement. */
 export type ProgressStream = { isTTY?: boolean; write(text: string): unknown };
@@ -36,20 +36,29 @@ const FROM_INPUT = '-';
 
 /**
  * An argument as it was typed, or the first line of the input for `-`. Every user of a machine may see the arguments of its processes, so a document
- * goes through the input. A person at a terminal is asked for `what`.
+ * goes through the input. A person at a terminal is asked for `what`. `problem`: why the line is no text, for a person.
  */
 export const typedText = async (
   typed: string,
   what: string,
   { input, err }: Pick<Terminal, 'input' | 'err'>,
-): Promise<string> => {
-  if (typed !== FROM_INPUT || input === undefined) return typed;
+): Promise<{ text: string } | { problem: string }> => {
+  if (typed !== FROM_INPUT || input === undefined) return { text: typed.trim() };
   if (input.isTTY === true) err(`${what}, then Enter:`);
-  const lines = createInterface({ input });
-  try {
-    for await (const line of lines) return line.trim();
-    return '';
-  } finally {
-    lines.close();
+  const read = utf8Text(await firstLine(input));
+  return 'problem' in read ? { problem: `the input ${read.problem}` } : { text: read.text.trim() };
+};
+
+const LINE_ENDS = /[\r\n]/;
+
+/** The bytes before the first line end. The input may stay open behind that. */
+const firstLine = async (input: NodeJS.ReadableStream): Promise<Buffer> => {
+  const parts: Buffer[] = [];
+  for await (const chunk of input) {
+    const part = Buffer.from(chunk);
+    const end = part.toString('latin1').search(LINE_ENDS);
+    parts.push(end === -1 ? part : part.subarray(0, end));
+    if (end !== -1) break;
   }
+  return Buffer.concat(parts);
 };

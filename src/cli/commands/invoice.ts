@@ -145,7 +145,9 @@ const search: Command = {
   },
   changes: true,
   run: async ({ positionals: [typed = ''], flags, actor, session, terminal }) => {
-    const text = (await typedText(typed, 'id, reference, access key, DPS id or customer document', terminal)).trim();
+    const read = await typedText(typed, 'id, reference, access key, DPS id or customer document', terminal);
+    if ('problem' in read) return badUsage(read.problem);
+    const { text } = read;
     if (text === '') return badUsage('TEXT is empty');
     const by = textFlag(flags, 'by');
     const wanted = SEARCH_KINDS.find((one) => one === by);
@@ -266,7 +268,9 @@ const resolveCommand: Command = {
     const otherSales = textFlags(flags, 'other-sale');
     if (otherSales.length > 0 && (as !== 'failed' || !otherSales.every(isAccessKey)))
       return badUsage('--other-sale is the 50 characters of a note, and goes with --as failed');
-    const evidence = (await typedText(textFlag(flags, 'evidence') ?? '', 'evidence in one line', terminal)).trim();
+    const read = await typedText(textFlag(flags, 'evidence') ?? '', 'evidence in one line', terminal);
+    if ('problem' in read) return badUsage(read.problem);
+    const evidence = read.text;
     if (evidence === '') return badUsage('--evidence must say what the settlement rests on');
     const opened = await session();
     const found = await findStream(id, opened);

@@ -70,7 +70,9 @@ const revoke: Command = {
     'stop an API key by its id or a line with the whole key; it is refused within 2 s; - reads either from stdin',
   changes: true,
   run: async ({ positionals: [typed = ''], actor, session, terminal }) => {
-    const line = (await typedText(typed, 'id of the key or the line with the key', terminal)).trim();
+    const read = await typedText(typed, 'id of the key or the line with the key', terminal);
+    if ('problem' in read) return badUsage(read.problem);
+    const line = read.text;
     if (line === '') return badUsage('ID is empty');
     const [text = line, ...others] = apiKeysIn(line);
     if (others.length > 0) return refused(SEVERAL_KEYS);

@@ -21,7 +21,9 @@ export const privacyCommand: Command = {
   },
   changes: true,
   run: async ({ positionals: [typed = ''], flags, actor, session, terminal }) => {
-    const document = readDocument(await typedText(typed, 'CPF, CNPJ or NIF', terminal));
+    const read = await typedText(typed, 'CPF, CNPJ or NIF', terminal);
+    if ('problem' in read) return badUsage(read.problem);
+    const document = readDocument(read.text);
     if (document === undefined)
       return badUsage('DOCUMENT is a CPF, a CNPJ or a foreign NIF, or - with one of them on stdin');
     const limit = wholeFlag(flags, 'limit', LISTED);
