@@ -179,12 +179,29 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
       'the file has a JSON object over several lines, and an import reads one a line: jq -c . FILE > NEW-FILE',
     ],
     [
+      'an object that goes on behind its first field',
+      JSON.stringify(line(), undefined, 2).replace('{\n', '{').replaceAll('\n', '\r\n'),
+      'the file has a JSON object over several lines, and an import reads one a line: jq -c . FILE > NEW-FILE',
+    ],
+    [
       'one whose lines end with CR alone',
       `${JSON.stringify(line())}\r${JSON.stringify(line())}\r`,
       "the lines of the file end with CR alone, and an import reads lines that end with LF: tr '\\r' '\\n' < FILE > NEW-FILE",
     ],
   ])('says in one sentence that the file is %s', async (_what, text, problem) => {
     expect(JSON.parse((await give(text, '--json')).out)).toMatchObject({ problems: [problem] });
+  });
+
+  it.each([
+    ['before another line', `{"cnpj":\n${JSON.stringify(line())}`],
+    ['at its end', '{"cnpj":"12345678000195",\n \n'],
+  ])('says of a line that was cut %s that it is not JSON', async (_where, text) => {
+    expect(JSON.parse((await give(text, '--json')).out)).toMatchObject({ problems: ['line 1: is not JSON'] });
+  });
+
+  it('takes files that were joined, each with a byte order mark', async () => {
+    const lines = ['mark-1', 'mark-2'].map((reference) => `\ufeff${JSON.stringify(line({ reference }))}\n`);
+    expect(await give(lines.join(''))).toMatchObject({ exit: 0, out: '2 invoices imported, 0 were there already' });
   });
 
   it('takes a file with a byte order mark, and CR as white space', async () => {

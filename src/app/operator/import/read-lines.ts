@@ -10,11 +10,18 @@ export const shapeProblem = (text: string): string | undefined => {
   const start = text.trimStart();
   if (start.startsWith('['))
     return "the file is a JSON array, and an import reads one JSON object a line: jq -c '.[]' FILE > NEW-FILE";
-  if (/^\{\s*\n/.test(start))
+  if (isOverSeveralLines(start))
     return 'the file has a JSON object over several lines, and an import reads one a line: jq -c . FILE > NEW-FILE';
   if (!text.includes('\n') && text.includes('}\r{'))
     return "the lines of the file end with CR alone, and an import reads lines that end with LF: tr '\\r' '\\n' < FILE > NEW-FILE";
   return undefined;
+};
+
+/** Whether the next line that is not blank goes on with the object of the first line. Behind a line that was cut begins another object. */
+const isOverSeveralLines = (text: string): boolean => {
+  const end = text.indexOf('\n');
+  const first = text.slice(0, end).trimEnd();
+  return end !== -1 && first.startsWith('{') && /[{[:,]$/.test(first) && /^\s*[^\s{]/.test(text.slice(end));
 };
 
 /** The lines of the file, but for blank ones and those with a problem of their own. */
@@ -28,7 +35,8 @@ export const planLines = async (
   const numbered = lines.flatMap((line, index) => (line.trim() === '' ? [] : [{ line, number: index + 1 }]));
   const plan = async ({ line, number }: { line: string; number: number }): Promise<readonly Numbered[]> => {
     problems.company(number, line);
-    const parsed = parseImportLine(line);
+    // Of files that were joined, each may begin with a byte order mark.
+    const parsed = parseImportLine(line.replace(/^\ufeff/, ''));
     const result = 'problems' in parsed ? parsed : await planLine(parsed.line, deps, deps.clock.now());
     if ('problems' in result) problems.report(number, result.problems);
     return 'plan' in result ? [{ number, plan: result.plan }] : [];
