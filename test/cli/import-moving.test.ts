@@ -299,10 +299,23 @@ describeWithPostgres('nfse invoice import of the invoices of an earlier provider
       ]);
     });
 
-    it('says that a note without access key stays issued', async () => {
-      const problems = await refusalOf({ reference: 'since-2' }, { reference: 'since-2', state: 'canceled' });
+    it('names that command also of a note of a municipality, whose events the ADN has', async () => {
+      const reference = 'since-4';
+      const first = `33045571${noteKey(CNPJ, 16).slice(8, -1)}`;
+      const access_key = `${first}${accessKeyCheckDigit(first)}`;
+      expect(await refusalOf({ reference, access_key }, { reference, access_key, state: 'canceled' })).toEqual([
+        expect.stringMatching(/ canceled since: nfse invoice resolve \S+ --as canceled --evidence portal$/),
+      ]);
+    });
+
+    it.each([
+      ['without access key', 'since-2', {}],
+      ['of a wrong key', 'since-5', { access_key: withWrongDigit(noteKey(CNPJ, 17)) }],
+      ['of the key of another company', 'since-6', { access_key: noteKey(OTHER, 18) }],
+    ])('says that a note %s stays issued', async (_how, reference, key) => {
+      const problems = await refusalOf({ reference, ...key }, { reference, ...key, state: 'canceled' });
       expect(problems).toEqual([
-        `line 1: ${idOf('since-2')} is on record with other content: state differs. It stays issued here, because Sefin knows no cancellation of a note without a national access_key: leave the line out`,
+        `line 1: ${idOf(reference)} is on record with other content: state differs. It stays issued here, because Sefin knows no cancellation of a note without a national access_key: leave the line out`,
       ]);
     });
 

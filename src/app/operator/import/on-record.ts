@@ -1,4 +1,4 @@
-import { isAccessKey, isImportCanceledAtSefin, providerOfKey } from '../../../domain/common/access-key.js';
+import { isAccessKey, providerOfKey } from '../../../domain/common/access-key.js';
 import { publicInvoiceId } from '../../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
 import type { Invoice, InvoiceState } from '../../../domain/invoice/state.js';
@@ -77,17 +77,19 @@ const adviceOnAccepted = ({ outcome }: Invoice, { accessKey }: Imported): string
 
 const adviceOnImported = (id: string, known: Imported, given: Imported, fields: readonly string[]): string => {
   if (known.accessKey !== undefined && given.accessKey !== undefined && known.accessKey !== given.accessKey) {
-    const isRight = isAccessKey(known.accessKey) && providerOfKey(known.accessKey) === known.companyId;
-    if (!isRight)
+    if (!hasOwnNationalKey(known))
       return 'The key on record is no national key of the company, and no command corrects it: leave the line out';
     return `The sale may have two notes: ${WITHOUT_NAME}`;
   }
   if (!isEndedSince(known, given, fields)) return 'No import changes an invoice on record: leave the line out';
-  const { accessKey, companyId } = known;
-  return accessKey !== undefined && isImportCanceledAtSefin(accessKey, companyId)
+  return hasOwnNationalKey(known)
     ? `Leave the line out, or record first that the note was ${given.state} since: nfse invoice resolve ${id} --as canceled --evidence portal`
     : 'It stays issued here, because Sefin knows no cancellation of a note without a national access_key: leave the line out';
 };
+
+/** Whether a look-up may find what became of the note: at Sefin, or at the ADN where a system of the municipality made the note. */
+const hasOwnNationalKey = ({ accessKey, companyId }: Imported): boolean =>
+  accessKey !== undefined && isAccessKey(accessKey) && providerOfKey(accessKey) === companyId;
 
 /**
  * The fields of a line that are not as on record. The document is compared by its hash, because another version of gzip may pack the same bytes

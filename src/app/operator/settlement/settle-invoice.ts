@@ -192,6 +192,10 @@ const lookUp = async (
   return isAbsent ? { kind: 'absent' } : (other ?? { kind: 'absent' });
 };
 
+/** Only an import brings such an invoice. Its line holds its last state (docs/operations/moving.md#old-notes-afterwards). */
+const WITHOUT_KEY =
+  'it was imported without access_key, and only an event at the authorizer, which is looked up by that key, makes an invoice canceled: it stays issued';
+
 /**
  * Settles as canceled only with the event that the authorizer holds, ours or another's, with or without a failed request of ours; its exact
  * bytes are recorded. An event that is not known to be our request needs a valid signature of the authorizer.
@@ -201,7 +205,7 @@ const settleCanceled = async (command: SettleCommand, deps: SettleDeps): Promise
   const against = cannotBeCanceled(state);
   if (against !== undefined) return 'refused' in against ? refusedResult(against.refused) : { kind: 'already_so' };
   const accessKey = state.kind === 'invoice' && state.outcome.status === 'issued' ? state.outcome.accessKey : undefined;
-  if (state.kind !== 'invoice' || accessKey === undefined) return refusedResult('it has no access key to look for');
+  if (state.kind !== 'invoice' || accessKey === undefined) return refusedResult(WITHOUT_KEY);
   const found = await deps.authorizer.findCancellation(state.facts, accessKey);
   if (found.kind === 'absent') return refusedResult('the authorizer has no cancellation event for this note');
   if (found.kind === 'inconclusive') return refusedResult(inconclusive(found.reason));

@@ -5,9 +5,13 @@ import {
   type SettleDeps,
   settleInvoice,
 } from '../../../../src/app/operator/settlement/settle-invoice.js';
+import { invoiceStream } from '../../../../src/domain/common/ids.js';
 import { invoiceView } from '../../../../src/http/invoice-body.js';
+import { dataOf, imported } from '../../../support/fixture/invoice.js';
+import { appendTo } from '../../../support/harness/event-store.js';
 import { type IssuingHarness, issuingHarness } from '../../../support/harness/issuing.js';
 
+const OTHER_ID = '99999999-9999-4999-8999-999999999999';
 const REQUESTED_AT = '2026-11-21T12:30:00.000Z';
 
 const issued = async (): Promise<IssuingHarness> => {
@@ -79,6 +83,18 @@ it('it stays as it was without the event, and while the authorizer says nothing'
   harness.authorizer.mute = true;
   expect(await settle(harness)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('proves nothing') });
   expect(await harness.status()).toBe('issued');
+});
+
+it('a note that was imported without access key stays issued, because no event can be looked up', async () => {
+  const harness = await issued();
+  const { accessKey: _key, ...data } = dataOf(imported({ invoiceId: OTHER_ID }), 'InvoiceImported');
+  const stream = invoiceStream('live', data.companyId, OTHER_ID);
+  await appendTo(harness.store, stream, [{ type: 'InvoiceImported', data }], harness.clock.now());
+  expect(await settle({ ...harness, stream })).toEqual({
+    kind: 'refused',
+    reason:
+      'it was imported without access_key, and only an event at the authorizer, which is looked up by that key, makes an invoice canceled: it stays issued',
+  });
 });
 
 it('without a request it is settled by an event of another party, and never without an event', async () => {
