@@ -19,8 +19,8 @@ export type Outcome = {
   ifUnseen?: string;
 };
 
-/** `value` names what is typed after the option; `required`: the command is bad usage without it. */
-export type Option = { type: 'string' | 'boolean'; multiple?: boolean; value?: string; required?: true; help: string };
+/** `value` names what is typed after the option; one without it is a switch. `required`: the command is bad usage without the option. */
+export type Option = { value?: string; multiple?: boolean; required?: true; help: string };
 
 export type Flags = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 

@@ -6,47 +6,10 @@ import { examplesOf } from './examples.js';
 export type Typed = { flags: Flags; positionals: readonly string[] };
 
 const COMMON: Readonly<Record<string, Option>> = {
-  json: { type: 'boolean', help: 'print one JSON document on stdout' },
+  json: { help: 'print one JSON document on stdout' },
 };
 
-const ACTOR: Option = { type: 'string', value: 'NAME', help: 'who runs this (default: the OS user)' };
-
-/** Names of values, where an option does not name its own. */
-const VALUES: Readonly<Record<string, string>> = {
-  company: 'CNPJ',
-  since: 'TIME',
-  until: 'TIME',
-  from: 'TIME',
-  to: 'TIME',
-  at: 'TIME',
-  limit: 'N',
-  span: 'N',
-  month: 'YYYY-MM',
-  mode: 'live|test',
-  evidence: 'TEXT',
-  reason: 'TEXT',
-  as: 'issued|failed|canceled|valid',
-  status: 'STATUS',
-  scope: 'SCOPE',
-  role: 'ROLES',
-  type: 'TYPE',
-  pfx: 'FILE',
-  file: 'FILE',
-  out: 'FILE',
-  'password-file': 'FILE',
-  'admin-password-file': 'FILE',
-  'admin-url-file': 'FILE',
-  anchors: 'FOLDER',
-  simulator: 'FOLDER',
-  'public-key': 'KEY',
-  'access-key': 'KEY',
-  after: 'POSITION',
-  before: 'NEXT',
-  generation: 'NAME',
-  confirm: 'NAME',
-  'requires-customer': 'on|off',
-  'requires-registration': 'on|off',
-};
+const ACTOR: Option = { value: 'NAME', help: 'who runs this (default: the OS user)' };
 
 /** Columns of a help text; not those of the terminal, so that the handbook shows what is printed. */
 const HELP_WIDTH = 118;
@@ -113,12 +76,12 @@ const describe = (
 };
 
 const optionOf = (name: string, option: Option, argv: readonly string[]): ProgramOption => {
-  const { type, help, multiple, required } = option;
-  const value = type === 'boolean' ? '' : ` <${option.value ?? VALUES[name] ?? 'VALUE'}>`;
+  const { value, help, multiple, required } = option;
   const notes = [...(multiple === true ? ['may be repeated'] : []), ...(required === true ? ['required'] : [])];
   const text = notes.length === 0 ? help : `${help} (${notes.join(', ')})`;
-  const made = new ProgramOption(`--${name}${value}`, text).makeOptionMandatory(required === true);
-  if (type === 'boolean') return made;
+  const typed = value === undefined ? `--${name}` : `--${name} <${value}>`;
+  const made = new ProgramOption(typed, text).makeOptionMandatory(required === true);
+  if (value === undefined) return made;
   return made.argParser((given: string, before: unknown) => {
     // A forgotten value must not swallow the option after it.
     if (given.length > 1 && given.startsWith('-') && !argv.includes(`--${name}=${given}`))

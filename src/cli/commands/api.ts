@@ -6,7 +6,7 @@ const MAX_REASON = 200;
 const off: Command = {
   name: 'api off',
   summary: 'the kill switch: every route under /v1 answers 503; work in progress continues',
-  options: { reason: { type: 'string', help: 'why, for the log; never shown to clients' } },
+  options: { reason: { value: 'TEXT', help: 'why, for the log; never shown to clients' } },
   changes: true,
   run: async ({ flags, actor, session }) => {
     const reason = textFlag(flags, 'reason');

@@ -34,7 +34,7 @@ const replay: Command = {
   name: 'audit replay',
   positionals: ['ID'],
   summary: 'the invoice body as the API would have shown it at an instant; this is recorded with the actor',
-  options: { at: { type: 'string', help: 'the instant, e.g. 2026-11-21T12:00:00Z', required: true } },
+  options: { at: { value: 'TIME', help: 'the instant, e.g. 2026-11-21T12:00:00Z', required: true } },
   changes: true,
   run: async ({ positionals: [id = ''], flags, actor, session, terminal }) => {
     const at = instantFlag(flags, 'at');
@@ -63,20 +63,19 @@ const verify = (openExaminer: OpenExaminer): Command => ({
   name: 'audit verify',
   summary: 'hash chains, shapes, invariants, anchors, and drift of the read models; exit 1 on any finding',
   options: {
-    file: { type: 'string', help: 'an export instead of the log: FILE, with FILE.manifest.json beside it' },
+    file: { value: 'FILE', help: 'an export instead of the log: FILE, with FILE.manifest.json beside it' },
     'public-key': {
-      type: 'string',
+      value: 'KEY',
       help: 'the key that must have signed it: the line of doctor, or a file with it or with PEM',
     },
     anchors: {
-      type: 'string',
+      value: 'FOLDER',
       help: 'a folder of published anchors to compare the log, or the export of a whole log, with',
     },
     documents: {
-      type: 'boolean',
       help: 'open every signed document of the log too: its signature, digest and SHA-256',
     },
-    'skip-drift': { type: 'boolean', help: 'leave the read models out' },
+    'skip-drift': { help: 'leave the read models out' },
   },
   changes: false,
   run: async (invocation) => {

@@ -7,8 +7,8 @@ export const backupCommand: Command = {
   name: 'backup',
   summary: 'copy the embedded database into a new folder while the service runs',
   options: {
-    out: { type: 'string', value: 'FOLDER', help: 'the new folder', required: true },
-    'with-master-key': { type: 'boolean', help: 'copy the master key too: the folder alone then opens everything' },
+    out: { value: 'FOLDER', help: 'the new folder', required: true },
+    'with-master-key': { help: 'copy the master key too: the folder alone then opens everything' },
   },
   changes: false,
   needsDatabase: true,
@@ -75,9 +75,8 @@ export const restoreCommand = (restore: Restore): Command => ({
   summary:
     'restore a backup of the embedded database into an empty DATA_DIR, or an empty database of DATABASE_URL; issuing is paused then',
   options: {
-    from: { type: 'string', value: 'FOLDER', help: 'the folder of the backup' },
+    from: { value: 'FOLDER', help: 'the folder of the backup' },
     mark: {
-      type: 'boolean',
       help: 'the database or the log was restored by other means: only pause issuing until doctor --reconcile',
     },
   },

@@ -21,8 +21,8 @@ const put: Command = {
   positionals: ['CNPJ'],
   summary: 'store an A1 certificate (.pfx, modern or legacy), encrypted',
   options: {
-    pfx: { type: 'string', help: 'the PKCS#12 file', required: true },
-    'password-file': { type: 'string', help: 'a file that holds its password', required: true },
+    pfx: { value: 'FILE', help: 'the PKCS#12 file', required: true },
+    'password-file': { value: 'FILE', help: 'a file that holds its password', required: true },
   },
   changes: true,
   run: async ({ positionals: [cnpj = ''], flags, actor, session, terminal }) => {
@@ -78,8 +78,8 @@ const remove: Command = {
   positionals: ['CNPJ'],
   summary: 'take the certificate of a disabled company out of the database, with all that it replaced',
   options: {
-    replaced: { type: 'boolean', help: 'only those that a newer one replaced; the company may be enabled' },
-    'despite-open': { type: 'boolean', help: 'also while look-ups of open invoices or cancellations need it' },
+    replaced: { help: 'only those that a newer one replaced; the company may be enabled' },
+    'despite-open': { help: 'also while look-ups of open invoices or cancellations need it' },
   },
   changes: true,
   run: async ({ positionals: [cnpj = ''], flags, actor, session }) => {

@@ -55,8 +55,8 @@ const put: Command = {
   positionals: ['[FILE.json]'],
   summary: 'create or change a company; a new one is disabled',
   options: {
-    template: { type: 'boolean', help: 'print an example file; what each field means goes to stderr' },
-    check: { type: 'boolean', help: 'check FILE.json and change nothing' },
+    template: { help: 'print an example file; what each field means goes to stderr' },
+    check: { help: 'check FILE.json and change nothing' },
   },
   changes: true,
   run: async (invocation) => {
@@ -224,7 +224,7 @@ const show: Command = {
   name: 'company show',
   positionals: ['CNPJ'],
   summary: 'what is on file for a company',
-  options: { file: { type: 'boolean', help: 'the company file alone, as company put takes it' } },
+  options: { file: { help: 'the company file alone, as company put takes it' } },
   changes: false,
   run: async ({ positionals: [cnpj = ''], flags, session, terminal }) => {
     const opened = await session();
@@ -335,7 +335,7 @@ const usage: Command = {
   name: 'company usage',
   positionals: ['CNPJ'],
   summary: 'invoices accepted, issued, failed and canceled in a month, by mode; live is what is billed',
-  options: { month: { type: 'string', help: 'YYYY-MM, as the calendar of Brasília has it', required: true } },
+  options: { month: { value: 'YYYY-MM', help: 'YYYY-MM, as the calendar of Brasília has it', required: true } },
   changes: false,
   run: async ({ positionals: [cnpj = ''], flags, session, terminal }) => {
     const month = monthFlag(flags) ?? 'bad';

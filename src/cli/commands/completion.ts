@@ -76,8 +76,8 @@ const fishScript = (commands: readonly Command[]): string => {
                 `complete -c nfse -n '__fish_seen_subcommand_from ${first}' -a ${second} -d ${quoted(command.summary)}`,
               ]),
           ...Object.entries(optionsOf(command)).map(
-            ([name, { help, type }]) =>
-              `complete -c nfse -n '__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${seen}' -l ${name}${type === 'string' ? ' -r' : ''} -d ${quoted(help)}`,
+            ([name, { help, value }]) =>
+              `complete -c nfse -n '__fish_seen_subcommand_from ${first}; and __fish_seen_subcommand_from ${seen}' -l ${name}${value === undefined ? '' : ' -r'} -d ${quoted(help)}`,
           ),
         ];
       }),

@@ -39,28 +39,23 @@ export const doctorCommand: Command = {
   summary: 'check the installation; one line for each check, with what to do',
   options: {
     reconcile: {
-      type: 'boolean',
       help: 'after a restore: compare the log with the authorizer and let issuing resume',
     },
     'accept-unknown': {
-      type: 'boolean',
       help: 'with --reconcile: resume although notes were found that no invoice accounts for, or attempts are in doubt',
     },
-    span: { type: 'string', help: `with --reconcile: unknown numbers in a row that end a series (default ${SPAN})` },
+    span: { value: 'N', help: `with --reconcile: unknown numbers in a row that end a series (default ${SPAN})` },
     from: {
-      type: 'string',
       value: 'POINT',
       multiple: true,
       help: `with --reconcile: ask from this number on too, ${STARTING_POINT}: for a series, next number or city that a company file got after the backup`,
     },
     'without-authorizer': {
-      type: 'string',
       value: 'MODE',
       multiple: true,
       help: 'with --reconcile, in a rehearsal: compare nothing in this mode, live or test, which has no authorizer here, and resume',
     },
     'without-company': {
-      type: 'string',
       value: 'CNPJ',
       multiple: true,
       help: 'with --reconcile: leave out this disabled company, which cannot be compared, and resume; notes that it made after the backup stay unknown, and it cannot be enabled before a later comparison',

@@ -38,13 +38,13 @@ const searchCommand: Command = {
   name: 'events search',
   summary: 'events by type, company, time and actor, in order of the log',
   options: {
-    type: { type: 'string', help: 'an event type, e.g. Authorized' },
-    company: { type: 'string', help: 'CNPJ: its own streams, its invoices and its DPS numbers' },
-    since: { type: 'string', help: 'recorded at or after this instant or day (UTC)' },
-    until: { type: 'string', help: 'recorded before this instant or day (UTC)' },
-    by: { type: 'string', help: 'what the actor begins with, e.g. support:maria' },
-    limit: { type: 'string', help: `events of a page (default ${SEARCH_PAGE})` },
-    after: { type: 'string', help: 'continue after this position, from the page before' },
+    type: { value: 'TYPE', help: 'an event type, e.g. Authorized' },
+    company: { value: 'CNPJ', help: 'CNPJ: its own streams, its invoices and its DPS numbers' },
+    since: { value: 'TIME', help: 'recorded at or after this instant or day (UTC)' },
+    until: { value: 'TIME', help: 'recorded before this instant or day (UTC)' },
+    by: { value: 'VALUE', help: 'what the actor begins with, e.g. support:maria' },
+    limit: { value: 'N', help: `events of a page (default ${SEARCH_PAGE})` },
+    after: { value: 'POSITION', help: 'continue after this position, from the page before' },
   },
   changes: false,
   run: async ({ flags, session, terminal }) => {
@@ -120,9 +120,9 @@ const show: Command = {
   positionals: ['ID|STREAM'],
   summary: 'the events of an invoice or of any stream, as stored',
   options: {
-    from: { type: 'string', value: 'REVISION', help: 'first revision to show (default 0)' },
-    limit: { type: 'string', help: 'how many events at most (default all)' },
-    reveal: { type: 'boolean', help: 'personal fields in clear, too; this is recorded with the actor' },
+    from: { value: 'REVISION', help: 'first revision to show (default 0)' },
+    limit: { value: 'N', help: 'how many events at most (default all)' },
+    reveal: { help: 'personal fields in clear, too; this is recorded with the actor' },
   },
   changes: true,
   run: async ({ positionals: [wanted = ''], flags, actor, session, terminal }) => {
@@ -193,8 +193,8 @@ const tailCommand = (untilStopped: UntilStopped, lookEveryMs: number): Command =
   name: 'events tail',
   summary: 'the last events of the log; --follow then shows new ones as they come',
   options: {
-    follow: { type: 'boolean', help: 'continue until Ctrl-C; with --json one event a line' },
-    limit: { type: 'string', help: `how many of the last events (default ${LAST})` },
+    follow: { help: 'continue until Ctrl-C; with --json one event a line' },
+    limit: { value: 'N', help: `how many of the last events (default ${LAST})` },
   },
   changes: false,
   run: async ({ flags, session, terminal }) => {

@@ -19,12 +19,10 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
   summary: 'take over invoices made elsewhere, one JSON object a line, all or nothing',
   options: {
     'other-sale': {
-      type: 'string',
       multiple: true,
       value: 'KEY',
       help: 'the access key of a note under the number of an invoice that you have compared, and that is of another sale',
     },
-    check: { type: 'boolean', help: 'check the file as the import does, and import nothing' },
   },
   changes: true,
   run: async ({ positionals: [file = ''], flags, actor, session, terminal }) => {

@@ -139,9 +139,9 @@ const search: Command = {
   summary:
     'invoices by id, reference, access key, DPS id, customer document or number of the note; - reads it from stdin',
   options: {
-    by: { type: 'string', help: `${SEARCH_KINDS.join(', ')} (default: reference, then what TEXT looks like)` },
-    company: { type: 'string', help: 'CNPJ: only its invoices; a search by number needs it' },
-    before: { type: 'string', help: 'continues a search by document: "next" of its last answer' },
+    by: { value: 'VALUE', help: `${SEARCH_KINDS.join(', ')} (default: reference, then what TEXT looks like)` },
+    company: { value: 'CNPJ', help: 'CNPJ: only its invoices; a search by number needs it' },
+    before: { value: 'NEXT', help: 'continues a search by document: "next" of its last answer' },
   },
   changes: true,
   run: async ({ positionals: [typed = ''], flags, actor, session, terminal }) => {
@@ -247,16 +247,19 @@ const resolveCommand: Command = {
   summary:
     'settle an indeterminate invoice, a failed cancellation or a note canceled elsewhere, by what the authorizer holds',
   options: {
-    as: { type: 'string', help: 'issued, failed, canceled, or valid (the note stays)', required: true },
-    evidence: { type: 'string', help: 'what it rests on, in your words; - reads a line from stdin', required: true },
-    'access-key': { type: 'string', help: 'with --as issued: the access key of the note' },
+    as: {
+      value: 'issued|failed|canceled|valid',
+      help: 'issued, failed, canceled, or valid (the note stays)',
+      required: true,
+    },
+    evidence: { value: 'TEXT', help: 'what it rests on, in your words; - reads a line from stdin', required: true },
+    'access-key': { value: 'KEY', help: 'with --as issued: the access key of the note' },
     'other-sale': {
-      type: 'string',
       multiple: true,
       value: 'KEY',
       help: 'with --as failed: the access key of a note under its number that you have compared, and that is of another sale',
     },
-    'no-wait': { type: 'boolean', help: 'with --as failed: do not wait for the second of the two look-ups' },
+    'no-wait': { help: 'with --as failed: do not wait for the second of the two look-ups' },
   },
   changes: true,
   run: async ({ positionals: [id = ''], flags, actor, session, terminal }) => {

@@ -13,8 +13,8 @@ const create: Command = {
   positionals: ['CNPJ'],
   summary: 'make an API key; it is shown once',
   options: {
-    mode: { type: 'string', help: 'test or live', required: true },
-    scope: { type: 'string', multiple: true, help: 'nfse:read or nfse:write (default: both)' },
+    mode: { value: 'live|test', help: 'test or live', required: true },
+    scope: { value: 'SCOPE', multiple: true, help: 'nfse:read or nfse:write (default: both)' },
   },
   changes: true,
   run: async ({ positionals: [cnpj = ''], flags, actor, session }) => {

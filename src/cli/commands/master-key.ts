@@ -96,11 +96,11 @@ export const giveUpCommand = (giveUp: GiveUp): Command => ({
   summary: 'a generation is lost and no copy is left: remove what only it opened, and start without it',
   options: {
     reason: {
-      type: 'string',
+      value: 'TEXT',
       help: 'how it was lost and where you searched for a copy; kept in the log',
       required: true,
     },
-    confirm: { type: 'string', help: 'the generation again: what it sealed can never be opened again' },
+    confirm: { value: 'NAME', help: 'the generation again: what it sealed can never be opened again' },
   },
   changes: true,
   run: async ({ positionals: [generation = ''], flags, actor, terminal }) => {

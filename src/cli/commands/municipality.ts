@@ -17,9 +17,9 @@ const set: Command = {
   positionals: ['IBGE'],
   summary: 'record what a municipality demands of an invoice; what is not named stays as it is',
   options: {
-    'requires-customer': { type: 'string', help: 'on or off: 422 nfse.customer_required' },
+    'requires-customer': { value: 'on|off', help: 'on or off: 422 nfse.customer_required' },
     'requires-registration': {
-      type: 'string',
+      value: 'on|off',
       help: 'on or off: 422 nfse.municipal_registration_missing in test mode only; in live mode the authorizer refuses (E0116, E0120)',
     },
   },

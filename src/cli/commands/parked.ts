@@ -35,7 +35,7 @@ const retry: Command = {
   name: 'parked retry',
   positionals: ['[ID]'],
   summary: 'try parked work again: that of one invoice, or --all',
-  options: { all: { type: 'boolean', help: 'everything that is parked' } },
+  options: { all: { help: 'everything that is parked' } },
   changes: true,
   run: async ({ positionals: [id], flags, actor, session, terminal }) => {
     if ((id === undefined) === (flags.all !== true)) return badUsage('name an ID, or --all');

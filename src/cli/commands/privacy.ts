@@ -16,8 +16,8 @@ export const privacyCommand: Command = {
   summary:
     'where a CPF, CNPJ or NIF (- reads it from stdin) is stored, why and until when; this is recorded with the actor',
   options: {
-    company: { type: 'string', help: 'CNPJ of a company: its invoices and registration only, and the tax registry' },
-    limit: { type: 'string', help: `how many invoices to list at most (default ${LISTED}); all are counted` },
+    company: { value: 'CNPJ', help: 'CNPJ of a company: its invoices and registration only, and the tax registry' },
+    limit: { value: 'N', help: `how many invoices to list at most (default ${LISTED}); all are counted` },
   },
   changes: true,
   run: async ({ positionals: [typed = ''], flags, actor, session, terminal }) => {

@@ -20,9 +20,9 @@ const rebuild: Command = {
   positionals: ['[NAME]'],
   summary: 'build a projection again beside the one that is read, then swap; the service keeps running',
   options: {
-    all: { type: 'boolean', help: 'every projection, one after the other' },
+    all: { help: 'every projection, one after the other' },
     log: {
-      type: 'string',
+      value: 'VALUE',
       help: 'identity of the log: make the rows from it although they are of another log, or issuing over it is paused',
     },
   },

@@ -77,7 +77,7 @@ const takeOver = async (
 const exportCommand: Command = {
   name: 'catalog export',
   summary: 'the shipped activity lines under the imported ones, tab-separated, with what IBS and CBS lack',
-  options: { company: { type: 'string', help: 'CNPJ: only the lines of its activities, with its choices' } },
+  options: { company: { value: 'CNPJ', help: 'CNPJ: only the lines of its activities, with its choices' } },
   changes: false,
   run: async ({ flags, session, terminal }) => {
     const cnpj = textFlag(flags, 'company');

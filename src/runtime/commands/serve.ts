@@ -8,7 +8,7 @@ import { untilSignal } from './until-signal.js';
 export const serveCommand = (config: () => Config): Command => ({
   name: 'serve',
   summary: 'run the service until SIGTERM or SIGINT',
-  options: { role: { type: 'string', help: `all, or a list of ${allRoles.join(',')}` } },
+  options: { role: { value: 'ROLES', help: `all, or a list of ${allRoles.join(',')}` } },
   changes: false,
   run: async ({ flags }) => {
     const roles = parseRoles(textFlag(flags, 'role') ?? 'all');

@@ -10,7 +10,7 @@ export const demoCommand = (env: NodeJS.ProcessEnv): Command => ({
   name: 'demo',
   summary: 'watch one invoice go the whole way, in a throwaway data folder',
   options: {
-    'lost-answer': { type: 'boolean', help: "lose the authorizer's answer to the send, and watch the recovery" },
+    'lost-answer': { help: "lose the authorizer's answer to the send, and watch the recovery" },
   },
   changes: false,
   run: async ({ flags, terminal }) => {
@@ -27,7 +27,7 @@ const secrets: Command = {
   name: 'setup secrets',
   positionals: ['FOLDER'],
   summary: 'make the secrets of compose.yaml that are missing; none is shown or changed',
-  options: { simulator: { type: 'string', help: "the simulator's folder, whose authority the service is to trust" } },
+  options: { simulator: { value: 'FOLDER', help: "the simulator's folder, whose authority the service is to trust" } },
   changes: false,
   run: async ({ positionals: [folder = ''], flags }) => {
     const { makeEngineSecrets, SecretsIncomplete } = await import('./engine-secrets.js');
@@ -45,7 +45,7 @@ const eventStore = (config: () => Config): Command => ({
   name: 'setup eventstore',
   summary: 'make the user of EVENTSTORE_URL, or renew its password, and let it read the whole log',
   options: {
-    'admin-password-file': { type: 'string', help: 'a file that holds the password of admin', required: true },
+    'admin-password-file': { value: 'FILE', help: 'a file that holds the password of admin', required: true },
   },
   changes: false,
   run: async ({ flags }) => {
@@ -71,7 +71,7 @@ const database = (config: () => Config): Command => ({
   name: 'setup database',
   summary: 'make the steps of the schema; with an administrator also the roles, the database and their rights',
   options: {
-    'admin-url-file': { type: 'string', help: 'a file that holds the address of an administrator of the server' },
+    'admin-url-file': { value: 'FILE', help: 'a file that holds the address of an administrator of the server' },
   },
   changes: false,
   run: async ({ flags, terminal }) => {
@@ -96,7 +96,7 @@ export const addMasterKeyCommand = (registered: () => Promise<readonly { generat
   positionals: ['FILE'],
   summary: 'add a new generation to a master key file; nothing is sealed with it before master-key rotate',
   options: {
-    generation: { type: 'string', help: 'its name, e.g. m3: beside one that was lost; then a missing FILE is made' },
+    generation: { value: 'NAME', help: 'its name, e.g. m3: beside one that was lost; then a missing FILE is made' },
   },
   changes: false,
   run: async ({ positionals: [file = ''], flags }) => {
