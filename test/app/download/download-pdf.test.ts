@@ -8,7 +8,7 @@ import { addSeconds } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
 import type { PdfMarks } from '../../../src/ports/pdf.js';
-import { isSimulatorsNote } from '../../../src/runtime/engines/note-signer.js';
+import { isSimulatorsNote } from '../../../src/runtime/engines/simulator-notes.js';
 import { createTurns } from '../../../src/runtime/roles/turns.js';
 import * as life from '../../support/fixture/invoice.js';
 import { noteSignedBy } from '../../support/fixture/signed-notes.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSimulatorsNote } from '../../../src/runtime/engines/note-signer.js';
+import { isSimulatorsNote } from '../../../src/runtime/engines/simulator-notes.js';
 import { noteSignedBy } from '../../support/fixture/signed-notes.js';
 
 it('a note is a simulator’s by the authorizer’s signature, not by that of the DPS in it', () => {

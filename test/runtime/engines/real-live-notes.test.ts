@@ -10,7 +10,7 @@ import type { StreamName } from '../../../src/domain/common/ids.js';
 import type { InvoiceEvent, InvoiceEventOf } from '../../../src/domain/invoice/events.js';
 import { startupFault } from '../../../src/runtime/commands/startup-fault.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
-import { LiveNotesAreReal, refuseSimulatedLive } from '../../../src/runtime/engines/real-live-notes.js';
+import { LiveNotesAreReal, refuseSimulatedLive } from '../../../src/runtime/engines/simulator-notes.js';
 import { eventually } from '../../support/eventually.js';
 import { PROMPT, type RunningService, startRunningService } from '../../support/harness/running-service.js';
 import { describeWithPostgres } from '../../support/postgres.js';

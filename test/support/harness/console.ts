@@ -21,7 +21,7 @@ import type { ReadModel } from '../../../src/ports/read-model.js';
 import type { SupportFilter, SupportRow } from '../../../src/ports/support-reads.js';
 import type { StoredLookupProgress } from '../../../src/ports/work-progress.js';
 import { type ParkedWork, WorkQueueUnavailable } from '../../../src/ports/work-queue.js';
-import { isSimulatorsNote } from '../../../src/runtime/engines/note-signer.js';
+import { isSimulatorsNote } from '../../../src/runtime/engines/simulator-notes.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, attempted, interrupted, limits, T0 } from '../fixture/invoice.js';
 import { memoryEventLog } from '../memory/event-log.js';

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type pg from 'pg';
 import { recentLiveNotes } from '../../adapters/read-model-postgres/support-reads.js';
 import type { EventStore } from '../../app/event-store/event-store.js';
@@ -6,7 +7,28 @@ import { loadInvoice } from '../../app/read/read-invoice.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { isSignedBySimulator } from '../../simulator/authority.js';
-import { signerOfNote } from './note-signer.js';
+
+/**
+ * The certificate of the note's last signature, which is the authorizer's; the first is that of the embedded DPS. Undefined where no certificate can
+ * be read. Looks for it from the end, so that the time does not grow with the note.
+ */
+const signerOfNote = (nfseXml: Buffer): X509Certificate | undefined => {
+  const name = nfseXml.lastIndexOf('X509Certificate>');
+  if (name === -1) return undefined;
+  const end = nfseXml.lastIndexOf('<', name);
+  const base64 = nfseXml.toString('latin1', nfseXml.lastIndexOf('>', end) + 1, end);
+  try {
+    return new X509Certificate(Buffer.from(base64, 'base64'));
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether a simulator signed the note, whatever serves its mode today (ADR 5). False where no certificate can be read. */
+export const isSimulatorsNote = (nfseXml: Buffer): boolean => {
+  const signer = signerOfNote(nfseXml);
+  return signer !== undefined && isSignedBySimulator(signer);
+};
 
 /** Thrown when the simulator would serve live mode on a database with live notes of the national system. */
 export class LiveNotesAreReal extends Error {
