@@ -1,6 +1,5 @@
 import { createAuthorizer } from '../../adapters/authorizer/client.js';
-import type { Reader, ReadingJob } from '../../adapters/authorizer/reading.js';
-import { type ReadingAnswer, readInThreads } from '../../adapters/authorizer/reading.js';
+import { type Reader, type ReadingAnswer, type ReadingJob, readInThreads } from '../../adapters/authorizer/reading.js';
 import { sefinTrustRoots } from '../../adapters/authorizer/trust-roots.js';
 import type { Mode } from '../../domain/common/ids.js';
 import { entryFile } from '../../lib/entry-file.js';
@@ -14,7 +13,6 @@ import { gzipBase64 } from '../../xml/packing.js';
 import { SAMPLE_NOTE } from '../../xml/sample-note.js';
 import { type Config, isSimulatorsMode } from '../config/config.js';
 import { readingThreads, thisMachine } from '../config/machine.js';
-import { adnAddress } from './adn-address.js';
 import type { Runner } from './runner.js';
 
 /**
@@ -95,6 +93,37 @@ export const authorizerAddress = (
   address: config.authorizer[mode] ?? simulator?.urls[mode],
   trustRootsPem: trustRoots(config, simulator, mode),
 });
+
+/** The services of the ADN that are called here, by the first part of their paths. */
+export type AdnService = 'parametrizacao' | 'contribuintes';
+
+/**
+ * The address of a service of the ADN for a mode: as configured, otherwise that of this process's simulator, otherwise derived from the authorizer's
+ * address. Undefined where this process knows no authorizer.
+ */
+export const adnAddress = (
+  config: Pick<Config, 'parameters' | 'distribution' | 'authorizer' | 'simulator'>,
+  simulator: Pick<Simulator, 'urls'> | undefined,
+  mode: Mode,
+  service: AdnService,
+): string | undefined => {
+  const configured = service === 'parametrizacao' ? config.parameters[mode] : config.distribution[mode];
+  if (configured !== undefined) return configured;
+  const address = config.authorizer[mode];
+  if (address === undefined) return simulator && besideSimulator(simulator.urls[mode], service);
+  return config.simulator.elsewhere.includes(mode)
+    ? besideSimulator(address, service)
+    : besideAuthorizer(address, service);
+};
+
+/** A simulator has both environments on one host, with different paths: `/test/SefinNacional`, `/test/parametrizacao`. */
+const besideSimulator = (address: string, service: AdnService): string => address.replace(/\/[^/]*$/, `/${service}`);
+
+/** `https://adn.<rest>/parametrizacao` for `sefin.<rest>`, otherwise `/parametrizacao` on the authorizer's host. */
+const besideAuthorizer = (authorizer: string, service: AdnService): string => {
+  const { host } = new URL(authorizer);
+  return `https://${host.replace(/^sefin\./, 'adn.')}/${service}`;
+};
 
 const reason = 'this process has no authorizer for the mode';
 const notSent = { kind: 'not_sent', reason, codes: [] } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/runtime/config/config.js';
-import { adnAddress } from '../../../src/runtime/engines/adn-address.js';
+import { adnAddress } from '../../../src/runtime/engines/authorizers.js';
 
 const simulator = {
   urls: { test: 'https://127.0.0.1:9/test/SefinNacional', live: 'https://127.0.0.1:9/live/SefinNacional' },
