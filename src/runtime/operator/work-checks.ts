@@ -18,7 +18,7 @@ import { readCheckpoint } from '../../projector/checkpoints.js';
 import type { Config } from '../config/config.js';
 import type { Engines } from '../engines/engines.js';
 import { RECONCILE } from '../engines/pause-text.js';
-import { QUEUE_FAULTS } from '../engines/queue-faults.js';
+import { QUEUE_FAULTS } from '../engines/work-queue.js';
 
 type Parts = { engines: Engines; config: Config; clock: Clock; queue: Session['queue'] };
 
