@@ -2,11 +2,10 @@ import { createPreviousGeneration } from '../../adapters/read-model-postgres/kep
 import { refillQueue, type Sweeper } from '../../workers/sweeper.js';
 import { faultFields, streamFields } from '../config/logger.js';
 import { type IssuingDeps, type OnWorkFault, openIssuingDeps, startIssuer } from './issuer.js';
-import { runKeyDestruction } from './key-destruction.js';
 import { showParked } from './parked-items.js';
 import type { Parts } from './parts.js';
 import { relayStart, runRelayRole } from './relay.js';
-import { runAnchorerRole, runSweeper } from './sweeper.js';
+import { runAnchorerRole, runKeyDestruction, runSweeper } from './sweeper.js';
 
 /** Starts relay, issuer and sweeper, as far as this process has these roles. */
 export const startWorkers = async (parts: Parts): Promise<void> => {
