@@ -7,7 +7,11 @@ import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { unlessExpired } from '../../app/issuing/open-certificate.js';
 import { APPEND_GRACE_SECONDS } from '../../app/issuing/protocol.js';
 import { modes } from '../../domain/common/ids.js';
+import type { InvoiceFacts } from '../../domain/invoice/state.js';
+import { dottedService } from '../../domain/municipality/parameters.js';
+import type { ParametersCache } from '../../ports/municipal-parameters.js';
 import { centralBankCode } from '../../tables/catalogue.js';
+import { municipalityByName } from '../../tables/municipalities.js';
 import { runBreakerProber } from '../../workers/breaker-prober.js';
 import { runIssuer } from '../../workers/issuer.js';
 import { faultFields } from '../config/logger.js';
@@ -17,7 +21,6 @@ import { createNoticeTeller } from '../engines/notices.js';
 import { isEngineFault } from './engine-faults.js';
 import { type CertificateOf, runParametersRefresh, runReconciliation } from './national-registers.js';
 import type { Parts } from './parts.js';
-import { askAgainAboutService } from './service-refusals.js';
 import { CONCURRENT_ISSUES, type Turns } from './turns.js';
 
 /** Reports a fault of work on a stream; the work is tried again. */
@@ -119,4 +122,20 @@ export const openIssuingDeps = async (parts: Parts): Promise<IssuingDeps> => {
     onRefused: (facts, codes) =>
       void askAgainAboutService(facts, codes, { cache: parameters, company, clock }).catch(() => undefined),
   };
+};
+
+/** Refusals that contradict the stored answers about a service: it is not administered with the code of the note, or has no incidence there. */
+const CONTRADICTING: ReadonlySet<string> = new Set(['E0312', 'E0314', 'E0540']);
+
+/** Has the refresher ask again about the service of a refused invoice, so that operators need not wait a day for the municipality's new codes. */
+export const askAgainAboutService = async (
+  { mode, companyId, serviceCode }: InvoiceFacts,
+  codes: readonly string[],
+  { cache, company, clock }: Pick<IssuerDeps, 'company' | 'clock'> & { cache: Pick<ParametersCache, 'askAgain'> },
+): Promise<void> => {
+  if (serviceCode === undefined || !codes.some((code) => CONTRADICTING.has(code))) return;
+  const registration = (await company(companyId))?.registration;
+  if (registration === undefined) return;
+  const found = municipalityByName(registration.city, registration.state);
+  if (found !== undefined) await cache.askAgain(mode, found.ibge, dottedService(serviceCode), clock.now());
 };

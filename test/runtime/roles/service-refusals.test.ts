@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { InvoiceFacts } from '../../../src/domain/invoice/state.js';
-import { askAgainAboutService } from '../../../src/runtime/roles/service-refusals.js';
+import { askAgainAboutService } from '../../../src/runtime/roles/issuer.js';
 import { DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
 import { T0 } from '../../support/fixture/invoice.js';
 import { movableClock } from '../../support/harness/event-store.js';
