@@ -2,7 +2,7 @@ import type { AcceptDeps } from '../../src/app/accept/accept-deps.js';
 import { createEventStore, type EventStore } from '../../src/app/event-store/event-store.js';
 import type { IssuerDeps } from '../../src/app/issuing/deps.js';
 import type { LogPosition } from '../../src/ports/event-log.js';
-import { isEngineFault } from '../../src/runtime/roles/engine-faults.js';
+import { isEngineFault } from '../../src/runtime/roles/faults.js';
 import { runIssuer } from '../../src/workers/issuer.js';
 import { runRelay } from '../../src/workers/relay.js';
 import { type Sweeper, sweep } from '../../src/workers/sweeper.js';

@@ -30,7 +30,7 @@ import { projectionOperations } from '../operator/projections.js';
 import { sessionOver, settleDepsOf } from '../operator/session.js';
 import { openSeconds, stateOf } from '../operator/work-checks.js';
 import { downloadTokensOf } from '../roles/api.js';
-import { isEngineFault } from '../roles/engine-faults.js';
+import { isEngineFault } from '../roles/faults.js';
 import type { Parts } from '../roles/parts.js';
 import type { Readiness, ServiceState } from './readiness.js';
 import { roleHealth } from './role-health.js';

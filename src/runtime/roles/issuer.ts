@@ -18,7 +18,7 @@ import { faultFields } from '../config/logger.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf, companyOf } from '../engines/companies.js';
 import { createNoticeTeller } from '../engines/notices.js';
-import { isEngineFault } from './engine-faults.js';
+import { isEngineFault } from './faults.js';
 import { type CertificateOf, runParametersRefresh, runReconciliation } from './national-registers.js';
 import type { Parts } from './parts.js';
 import { CONCURRENT_ISSUES, type Turns } from './turns.js';

@@ -7,7 +7,7 @@ import { createSealingKeys } from '../../../src/adapters/vault/sealing-keys.js';
 import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
 import type { CompanyCertificate } from '../../../src/ports/certificate-vault.js';
 import { SealedTextChanged, SealingKeyUnknown } from '../../../src/ports/sealing-keys.js';
-import { isUnavailable } from '../../../src/runtime/roles/api-faults.js';
+import { isUnavailable } from '../../../src/runtime/roles/faults.js';
 import { keyringOf } from '../../support/harness/vault.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PdfFailed } from '../../../src/adapters/pdf/renderer.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
-import { isOverloaded, isOwnOverload, isUnavailable } from '../../../src/runtime/roles/api-faults.js';
+import { isOverloaded, isOwnOverload, isUnavailable } from '../../../src/runtime/roles/faults.js';
 import { openRenderer } from '../../adapters/pdf/support/drawing.js';
 import { marks, noteXml } from '../../adapters/pdf/support/notes.js';
 import { BASE_URL, createHarness, issuedInvoice } from '../../support/harness/http.js';

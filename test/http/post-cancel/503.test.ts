@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { cancelInvoice } from '../../../src/app/cancel/cancel-invoice.js';
 import { StreamContended } from '../../../src/app/event-store/transact.js';
-import { isUnavailable } from '../../../src/runtime/roles/api-faults.js';
+import { isUnavailable } from '../../../src/runtime/roles/faults.js';
 import { createHarness, type Harness, issuedInvoice } from '../../support/harness/http.js';
 import { commonHeadersOf, expectRefusal } from '../../support/harness/http-answers.js';
 

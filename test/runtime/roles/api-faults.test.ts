@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
 import { SealedTextChanged, SealingKeyUnknown } from '../../../src/ports/sealing-keys.js';
-import { isUnavailable, requestFaults } from '../../../src/runtime/roles/api-faults.js';
+import { isUnavailable, requestFaults } from '../../../src/runtime/roles/faults.js';
 
 const linesOf = (error: unknown) => {
   const lines: unknown[] = [];

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AppendMayCome } from '../../../src/app/event-store/event-store.js';
 import { StreamContended } from '../../../src/app/event-store/transact.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../../src/ports/event-log.js';
-import { isUnavailable } from '../../../src/runtime/roles/api-faults.js';
-import { isEngineFault } from '../../../src/runtime/roles/engine-faults.js';
+import { isEngineFault, isUnavailable } from '../../../src/runtime/roles/faults.js';
 
 const sqlError = (code: string): Error => Object.assign(new Error('refused'), { code });
 

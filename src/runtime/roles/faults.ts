@@ -1,12 +1,21 @@
 import { PdfFailed } from '../../adapters/pdf/renderer.js';
+import { sqlFault } from '../../adapters/sql/errors.js';
 import { MasterKeyUnusable } from '../../adapters/vault/key-file.js';
 import { WrongMasterKey } from '../../adapters/vault/master-key.js';
+import { StoreUnavailable } from '../../app/event-store/event-store.js';
 import { StreamContended } from '../../app/event-store/transact.js';
 import { TooManyWaiting } from '../../lib/fair-semaphore.js';
+import { AppendOutcomeUnknown, EventLogUnavailable } from '../../ports/event-log.js';
 import { SealingKeyUnknown } from '../../ports/sealing-keys.js';
 import { faultFields, type Logger } from '../config/logger.js';
 import type { DiskSpace } from '../engines/disk-space.js';
-import { isEngineFault } from './engine-faults.js';
+
+/** Whether the log or the database cannot be used now. Such a fault says nothing about the request or the work item that met it. */
+export const isEngineFault = (error: unknown): boolean =>
+  error instanceof StoreUnavailable ||
+  error instanceof EventLogUnavailable ||
+  error instanceof AppendOutcomeUnknown ||
+  sqlFault(error) !== 'other';
 
 /** Whether the service only refused more work than it takes at once. Nothing needs repair then. */
 export const isOverloaded = (error: unknown): boolean => error instanceof TooManyWaiting;
