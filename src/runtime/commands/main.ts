@@ -35,10 +35,10 @@ import {
 import { programVersion } from '../config/program-version.js';
 import { systemClock } from '../engines/clock.js';
 import { createRunner, type Runner } from '../engines/runner.js';
-import { createInterruption } from './interruption.js';
 import { type Output, openOutput } from './output.js';
 import { serveCommand, simulatorCommand } from './serve.js';
 import { addMasterKeyCommand, demoCommand, setupCommands } from './setup.js';
+import { createInterruption } from './signals.js';
 
 /** Commands about reference data that operators enter. */
 export const referenceCommands: readonly Command[] = [

@@ -3,7 +3,7 @@ import { roles as allRoles, type Config, type Role } from '../config/config.js';
 import { systemClock } from '../engines/clock.js';
 import { createRunner } from '../engines/runner.js';
 import type { Service } from '../roles/parts.js';
-import { untilSignal } from './until-signal.js';
+import { untilSignal } from './signals.js';
 
 export const serveCommand = (config: () => Config): Command => ({
   name: 'serve',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { untilSignal } from '../../../src/runtime/commands/until-signal.js';
+import { untilSignal } from '../../../src/runtime/commands/signals.js';
 import { createRunner } from '../../../src/runtime/engines/runner.js';
 
 describe('a wish to stop', () => {

@@ -1,9 +1,9 @@
 import { Interrupted } from '../../cli/progress.js';
 
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
+
 /** 128 and the number of the signal, as a shell has it. */
 const EXITS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-
-const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
 /** Milliseconds that a command, and then its engines, have to undo what they have begun. */
 const UNDO_MS = 10_000;
@@ -79,4 +79,50 @@ export const createInterruption = (): Interruption => {
       for (const name of SIGNALS) process.removeListener(name, onSignal);
     },
   };
+};
+
+/** Above the 30 s that a send may take by default, and below the 60 s that containers get for a stop. */
+const FORCE_AFTER_MS = 55_000;
+const FORCED_EXIT = 1;
+
+const PARENT_CHECK_MS = 250;
+
+/**
+ * Resolves at the first SIGTERM, SIGINT or SIGHUP, or when npm, which started this process, is gone. A second signal after a second, or 55 s, ends the
+ * process at once.
+ */
+export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
+  const force = (): void => {
+    onForced();
+    process.exit(FORCED_EXIT);
+  };
+  return new Promise((resolve) => {
+    let askedAt: number | undefined;
+    const ask = (signal: NodeJS.Signals): void => {
+      askedAt = performance.now();
+      setTimeout(force, FORCE_AFTER_MS).unref();
+      resolve(signal);
+    };
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (askedAt === undefined) ask(signal);
+      else if (performance.now() - askedAt > REPEATED_SIGNAL_MS) force();
+    };
+    // A terminal that closes sends SIGHUP, which would leave the database behind.
+    for (const name of SIGNALS) process.on(name, onSignal);
+    whenParentGone(() => {
+      if (askedAt === undefined) ask('SIGTERM');
+    });
+  });
+};
+
+/** npm sends SIGTERM to the shell that it starts a script with, and the shell ends without passing it on. */
+const whenParentGone = (onLeft: () => void): void => {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const checks = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(checks);
+    onLeft();
+  }, PARENT_CHECK_MS);
+  checks.unref();
 };
