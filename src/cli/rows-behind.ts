@@ -1,3 +1,4 @@
+import type { LogPosition } from '../ports/event-log.js';
 import { type Outcome, refused } from './command.js';
 import type { Session } from './session.js';
 import type { Terminal } from './terminal.js';
@@ -14,6 +15,10 @@ export const rowsBehind = async (
 /** What a command says when rows that it reads are behind. */
 export const moreUnknown = (behind: readonly string[]): readonly string[] =>
   behind.length === 0 ? [] : [`more is unknown until the projections have caught up (${behind.join(', ')})`];
+
+/** The position of the log up to which the rows of invoices go; null for its beginning. */
+export const invoiceRowsUpTo = async ({ projections }: Pick<Session, 'projections'>): Promise<LogPosition | null> =>
+  (await projections.status()).find(({ name }) => name === 'invoices')?.position ?? null;
 
 /**
  * The refusal of an id under which no company of the rows has an invoice. An id names no company, so the invoice of a company whose row is missing is not

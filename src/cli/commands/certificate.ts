@@ -9,7 +9,7 @@ import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag, warned } from '../command.js';
 import { readOperatorFile } from '../flags.js';
 import { KEY_FAULTS } from '../key-faults.js';
-import { tellRowsBehind } from '../rows-behind.js';
+import { invoiceRowsUpTo, tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 
 /** The command that stores a company's certificate, as the cure of a check names it. */
@@ -122,10 +122,10 @@ const openOutcomes = async (companyId: CompanyId, opened: Session): Promise<stri
 };
 
 /** Whether the log has events of the company's invoices that the projection of invoices has not handled. */
-const hasUnseenEvents = async (companyId: CompanyId, { log, projections }: Session): Promise<boolean> => {
-  const rows = (await projections.status()).find(({ name }) => name === 'invoices');
+const hasUnseenEvents = async (companyId: CompanyId, opened: Session): Promise<boolean> => {
   const prefixes = modes.map((mode) => `${invoicePrefix[mode]}${companyId}_`);
-  return (await log.readAll({ prefixes, after: rows?.position ?? null, limit: 1 })).length > 0;
+  const after = await invoiceRowsUpTo(opened);
+  return (await opened.log.readAll({ prefixes, after, limit: 1 })).length > 0;
 };
 
 /** `3 invoices`, `100 or more invoices` when a status has more than are read, or nothing. */

@@ -6,11 +6,10 @@ import { importInvoices } from '../../app/operator/import/import-invoices.js';
 import type { NoteFiles } from '../../app/operator/import/import-line.js';
 import { isAccessKey } from '../../domain/common/access-key.js';
 import { counted } from '../../lib/counted.js';
-import type { LogPosition } from '../../ports/event-log.js';
 import { badUsage, type Command, done, textFlags, warned, withProblems } from '../command.js';
 import { readOperatorText } from '../flags.js';
 import { withProgress } from '../progress.js';
-import type { Session } from '../session.js';
+import { invoiceRowsUpTo } from '../rows-behind.js';
 
 /** `noteReader` loads what reads the XML of notes. XML files are named relative to the folder of the imported file. */
 export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>): Command => ({
@@ -23,6 +22,7 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
       value: 'KEY',
       help: 'the access key of a note under the number of an invoice that you have compared, and that is of another sale',
     },
+    check: { help: 'check the file as the import does, and import nothing' },
   },
   changes: true,
   run: async ({ positionals: [file = ''], flags, actor, session, terminal }) => {
@@ -76,9 +76,6 @@ export const importCommand = (noteReader: () => Promise<NoteFiles['readNote']>):
     };
   },
 });
-
-const invoiceRowsUpTo = async ({ projections }: Session): Promise<LogPosition | null> =>
-  (await projections.status()).find(({ name }) => name === 'invoices')?.position ?? null;
 
 /** Undefined for anything but a file of at most `maxBytes`: a pipe could wait without end, and a device has no end. */
 const readSmallFile = async (path: string, maxBytes: number): Promise<Buffer | undefined> => {

@@ -11,6 +11,7 @@ import { createExportSigner } from '../../adapters/vault/export-signer.js';
 import { masterKeyStatus, rotateMasterKey } from '../../adapters/vault/rotation.js';
 import { holdersOfKeys } from '../../app/operator/import/notes-on-record.js';
 import type { SettleDeps } from '../../app/operator/settlement/settle-invoice.js';
+import { invoiceRowsUpTo } from '../../cli/rows-behind.js';
 import {
   type DriftProgress,
   type DriftReport,
@@ -202,20 +203,14 @@ export const settleDepsOf = (
     lookups: engines.guards.lookups,
     actor,
     authorizer,
-    holdersOf: (accessKey) => holdersOf(accessKey, engines, clock),
+    holdersOf: async (accessKey) => {
+      const { log, store, readModel } = engines;
+      const projections = projectionOperations(engines, clock);
+      const deps = { log, store, readModel, invoiceRowsUpTo: () => invoiceRowsUpTo({ projections }) };
+      return (await holdersOfKeys([accessKey], deps)).map(({ stream }) => stream);
+    },
     notify: createNoticeTeller({ ...parts, pool: engines.pool }),
   };
-};
-
-const holdersOf: (accessKey: string, engines: Engines, clock: Clock) => ReturnType<SettleDeps['holdersOf']> = async (
-  accessKey,
-  engines,
-  clock,
-) => {
-  const { log, store, readModel } = engines;
-  const invoiceRowsUpTo = async () =>
-    (await projectionOperations(engines, clock).status()).find(({ name }) => name === 'invoices')?.position ?? null;
-  return (await holdersOfKeys([accessKey], { log, store, readModel, invoiceRowsUpTo })).map(({ stream }) => stream);
 };
 
 /** Milliseconds between two tries while another audit compares a projection. */
