@@ -3,7 +3,7 @@ import { createReminder, REMIND_MS } from '../../src/lib/reminder.js';
 
 it('tells of each state once, again when its time has passed, and at once after it was over', () => {
   let now = 0;
-  const reminder = createReminder(() => now);
+  const reminder = createReminder(REMIND_MS, () => now);
   const told = (...states: string[]) => states.filter((state) => reminder.isDue(state));
   expect(told('away', 'refused', 'away', 'refused')).toEqual(['away', 'refused']);
   now = REMIND_MS - 1;

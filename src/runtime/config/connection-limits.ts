@@ -1,3 +1,4 @@
+import { countedReports } from '../../lib/reminder.js';
 import type { Logger } from './logger.js';
 
 /** Concurrent clients of each HTTP server of a process. */
@@ -45,15 +46,7 @@ const UNLIMITED = 65_536;
 const WARN_EVERY_MS = 60_000;
 
 /** Logs that connections are refused, at most once a minute, so that a flood does not fill the log. */
-export const warnOfDrops = (logger: Logger, server: 'public api' | 'operations'): (() => void) => {
-  let dropped = 0;
-  let warnedAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    dropped += 1;
-    const now = performance.now();
-    if (now - warnedAt < WARN_EVERY_MS) return;
-    logger.warn({ msg: 'connections closed: more than the limit were open', server, dropped });
-    warnedAt = now;
-    dropped = 0;
-  };
-};
+export const warnOfDrops = (logger: Logger, server: 'public api' | 'operations'): (() => void) =>
+  countedReports(WARN_EVERY_MS, (dropped) =>
+    logger.warn({ msg: 'connections closed: more than the limit were open', server, dropped }),
+  );

@@ -17,6 +17,7 @@ import {
 } from '../../domain/municipality/parameters.js';
 import { domesticAddress } from '../../domain/registry/entry.js';
 import { type EntryAddress, type LocalEntry, registryStream } from '../../domain/registry/events.js';
+import { countedReports } from '../../lib/reminder.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RegistryEntry, TaxRegistry } from '../../ports/tax-registry.js';
@@ -157,18 +158,10 @@ const isCarried = (address: EntryAddress): boolean =>
 /**
  * Logs addresses that a note goes out without, at most once a minute, because each invoice to that customer asks again. No line names the customer.
  */
-export const warnOfUnusableAddresses = (logger: Logger): UnusableAddress => {
-  let unusable = 0;
-  let warnedAt = Number.NEGATIVE_INFINITY;
-  return (members) => {
-    unusable += 1;
-    const now = performance.now();
-    if (now - warnedAt < WARN_EVERY_MS) return;
-    logger.warn({ msg: 'an address of the tax registry is left out: no note can carry it', members, unusable });
-    warnedAt = now;
-    unusable = 0;
-  };
-};
+export const warnOfUnusableAddresses = (logger: Logger): UnusableAddress =>
+  countedReports(WARN_EVERY_MS, (unusable, members) =>
+    logger.warn({ msg: 'an address of the tax registry is left out: no note can carry it', members, unusable }),
+  );
 
 const WARN_EVERY_MS = 60_000;
 

@@ -11,7 +11,7 @@ import {
 import { present } from '../../domain/common/present.js';
 import type { RequestSummary } from '../../http/deps.js';
 import type { AppFetch } from '../../http/server.js';
-import { REMIND_MS } from '../../lib/reminder.js';
+import { createReminder, REMIND_MS } from '../../lib/reminder.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import type { EventLog } from '../../ports/event-log.js';
 import type { Span, SpanAttributes, Traceparent, Tracing } from '../../ports/tracing.js';
@@ -95,17 +95,15 @@ export const exportLog = (
   logger: Pick<Logger, 'info' | 'warn'>,
   nowMs = (): number => performance.now(),
 ): ((error: Error | undefined) => void) => {
-  let failing = false;
-  let loggedAt = 0;
+  const reminder = createReminder(REMIND_MS, nowMs);
+  let isFailing = false;
   return (error) => {
     if (error === undefined) {
-      if (failing) logger.info({ msg: 'traces are exported again' });
-      failing = false;
-    } else if (!failing || nowMs() - loggedAt >= REMIND_MS) {
+      if (isFailing) logger.info({ msg: 'traces are exported again' });
+      reminder.reset();
+    } else if (reminder.isDue('failing'))
       logger.warn({ msg: 'traces could not be exported; requests are not concerned', ...faultFields(error) });
-      failing = true;
-      loggedAt = nowMs();
-    }
+    isFailing = error !== undefined;
   };
 };
 
