@@ -49,6 +49,8 @@ export const referenceCommands: readonly Command[] = [
   importCommand(async () => (await import('../operator/imported-note.js')).readImportedNote),
 ];
 
+type OtherConfigs = Partial<Readonly<Record<'ofSimulator' | 'withoutKey' | 'withKey', () => Config>>>;
+
 /**
  * Returns all commands. Only commands that need the configuration call `config`; `nfse simulator` calls `ofSimulator`, commands that work without
  * the file of the master key call `withoutKey`, and `nfse serve`, which refuses a bad file before anything starts, calls `withKey`.
@@ -56,43 +58,34 @@ export const referenceCommands: readonly Command[] = [
 export const allCommands = (
   env: NodeJS.ProcessEnv,
   config: () => Config,
-  ofSimulator: () => Config = config,
-  withoutKey: () => Config = config,
-  withKey: () => Config = config,
+  { ofSimulator = config, withoutKey = config, withKey = config }: OtherConfigs = {},
 ): readonly Command[] => {
-  const service = serviceCommands(env, { config, ofSimulator, withoutKey, withKey });
-  const commands: readonly Command[] = [...service, completionCommand(() => commands)];
+  const commands: readonly Command[] = [
+    serveCommand(withKey),
+    simulatorCommand(ofSimulator),
+    demoCommand(env),
+    ...companyCommands,
+    ...certificateCommands,
+    ...keyCommands,
+    ...referenceCommands,
+    ...eventCommands,
+    ...invoiceCommands,
+    ...invoiceViewCommands,
+    ...auditCommands(openExaminer),
+    privacyCommand,
+    ...projectionCommands,
+    ...masterKeyCommands,
+    addMasterKeyCommand(async () => (await import('./registered-generations.js')).registeredGenerations(withoutKey)),
+    ...parkedCommands,
+    backupCommand,
+    doctorCommand,
+    restoreCommand(async (...how) => (await import('../operator/backup.js')).restoreOf(withoutKey)(...how)),
+    giveUpCommand(async (...what) => (await import('./give-up.js')).giveUpOf(config, systemClock)(...what)),
+    ...setupCommands(withoutKey),
+    completionCommand(() => commands),
+  ];
   return commands;
 };
-
-const serviceCommands = (
-  env: NodeJS.ProcessEnv,
-  { config, ofSimulator, withoutKey, withKey }: Readonly<Record<ConfigName, () => Config>>,
-): readonly Command[] => [
-  serveCommand(withKey),
-  simulatorCommand(ofSimulator),
-  demoCommand(env),
-  ...companyCommands,
-  ...certificateCommands,
-  ...keyCommands,
-  ...referenceCommands,
-  ...eventCommands,
-  ...invoiceCommands,
-  ...invoiceViewCommands,
-  ...auditCommands(openExaminer),
-  privacyCommand,
-  ...projectionCommands,
-  ...masterKeyCommands,
-  addMasterKeyCommand(async () => (await import('./registered-generations.js')).registeredGenerations(withoutKey)),
-  ...parkedCommands,
-  backupCommand,
-  doctorCommand,
-  restoreCommand(async (...how) => (await import('../operator/backup.js')).restoreOf(withoutKey)(...how)),
-  giveUpCommand(async (...what) => (await import('./give-up.js')).giveUpOf(config, systemClock)(...what)),
-  ...setupCommands(withoutKey),
-];
-
-type ConfigName = 'config' | 'ofSimulator' | 'withoutKey' | 'withKey';
 
 const openExaminer: OpenExaminer = async () => {
   const [{ openExaminingThreads }, { examiningThreads, thisMachine }] = await Promise.all([
@@ -183,10 +176,11 @@ const run = async (argv: readonly string[], env: NodeJS.ProcessEnv, output: Outp
     return session;
   };
   try {
-    const ofSimulator = (): Config => usable(readSimulatorConfig(env));
-    const withoutKey = readOnce({ keyMayBeMissing: true });
-    const withKey = readOnce({ keyMustBeUsable: true });
-    const commands = allCommands(env, needed, ofSimulator, withoutKey, withKey);
+    const commands = allCommands(env, needed, {
+      ofSimulator: () => usable(readSimulatorConfig(env)),
+      withoutKey: readOnce({ keyMayBeMissing: true }),
+      withKey: readOnce({ keyMustBeUsable: true }),
+    });
     return await interruption.bounded(runCommand(argv, commands, open, terminal, programVersion()));
   } catch (error) {
     const interrupted = interruption.exit();
