@@ -4,8 +4,7 @@ import { sefinTrustRoots } from '../../adapters/authorizer/trust-roots.js';
 import type { Mode } from '../../domain/common/ids.js';
 import { entryFile } from '../../lib/entry-file.js';
 import { createThreadPool } from '../../lib/thread-pool.js';
-import type { Authorizer, Caller } from '../../ports/authorizer.js';
-import type { CompanyCertificate } from '../../ports/certificate-vault.js';
+import type { Authorizer } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 import { isSimulatorAuthority } from '../../simulator/authority.js';
 import type { Simulator } from '../../simulator/options.js';
@@ -13,6 +12,7 @@ import { gzipBase64 } from '../../xml/packing.js';
 import { SAMPLE_NOTE } from '../../xml/sample-note.js';
 import { type Config, isSimulatorsMode } from '../config/config.js';
 import { readingThreads, thisMachine } from '../config/machine.js';
+import type { CertificateOf } from './companies.js';
 import type { Runner } from './runner.js';
 
 /**
@@ -38,7 +38,7 @@ type AuthorizerParts = {
   clock: Clock;
   runner: Runner;
   simulator: Pick<Simulator, 'urls' | 'caPem'> | undefined;
-  certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
+  certificateOf: CertificateOf;
   /** Given where answers are usual: the threads that read them then start as soon as the service is ready. */
   whenReady?: WhenReady | undefined;
 };

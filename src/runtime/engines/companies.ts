@@ -12,6 +12,9 @@ import type { Engines } from './engines.js';
 /** Milliseconds for which a row that operators may change is reused. A change takes effect for new requests within 2 s. */
 export const OPERATOR_CACHE_MS = 1_000;
 
+/** Opens the current certificate of the caller's company; undefined without one that can be used. */
+export type CertificateOf = (caller: Caller) => Promise<CompanyCertificate | undefined>;
+
 type CompanyOf = (companyId: CompanyId) => Promise<Company | undefined>;
 
 /** Returns the registration from the read model, at most a second old. */
@@ -23,7 +26,7 @@ export const certificatesOf = (
   { engines, clock }: { engines: Pick<Engines, 'vault' | 'store' | 'readModel'>; clock: Clock },
   actor: CommandContext['actor'],
   company: CompanyOf = companyOf(engines, clock),
-): ((caller: Caller) => Promise<CompanyCertificate | undefined>) => {
+): CertificateOf => {
   const { vault, store } = engines;
   return createCertificateOpener({ vault, faultOf: keyFault, store, clock, company, actor });
 };

@@ -16,10 +16,10 @@ import { runBreakerProber } from '../../workers/breaker-prober.js';
 import { runIssuer } from '../../workers/issuer.js';
 import { faultFields } from '../config/logger.js';
 import { openAuthorizer } from '../engines/authorizers.js';
-import { certificatesOf, companyOf } from '../engines/companies.js';
+import { type CertificateOf, certificatesOf, companyOf } from '../engines/companies.js';
 import { createNoticeTeller } from '../engines/notices.js';
 import { isEngineFault } from './faults.js';
-import { type CertificateOf, runParametersRefresh, runReconciliation } from './national-registers.js';
+import { runParametersRefresh, runReconciliation } from './national-registers.js';
 import type { Parts } from './parts.js';
 import { CONCURRENT_ISSUES, type Turns } from './turns.js';
 

@@ -11,19 +11,15 @@ import { createAskers } from '../../app/municipal-parameters/askers.js';
 import { wantedOf } from '../../app/municipal-parameters/wanted.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
-import type { Caller } from '../../ports/authorizer.js';
-import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { municipalityByName } from '../../tables/municipalities.js';
 import { runParametersRefresher } from '../../workers/parameters-refresher.js';
 import { runReconciler } from '../../workers/reconciler.js';
 import { faultFields } from '../config/logger.js';
 import { type AdnService, adnAddress, trustRoots } from '../engines/authorizers.js';
-import { certificatesOf } from '../engines/companies.js';
+import { type CertificateOf, certificatesOf } from '../engines/companies.js';
 import { createDifferenceTeller } from '../engines/notices.js';
 import { companyCatalogue } from './companies.js';
 import type { Parts } from './parts.js';
-
-export type CertificateOf = (caller: Caller) => Promise<CompanyCertificate | undefined>;
 
 /** Reconciliation: compares outcomes with what the authorizer holds until the signal aborts. One process among all leads each task of a mode. */
 export const runReconciliation = async (
