@@ -233,12 +233,9 @@ export const serviceSessions = async (db: pg.Pool): Promise<number> => {
 export const prepareDatabase = async (
   { service, owner }: DatabaseAddresses,
   limits: SessionLimits,
-  startedFor: DatabaseServerOptions['startedFor'] | 'setup',
+  startedFor: Making['startedFor'],
 ): Promise<readonly number[]> => {
-  const refuseInUse = async (pool: pg.Pool): Promise<void> => {
-    if (startedFor === 'command' && (await serviceSessions(pool)) > 0) throw new MigrationError(IN_USE);
-  };
-  if (owner === undefined) return await prepareAlone(service, limits, refuseInUse);
+  if (owner === undefined) return await prepareAlone({ address: service, limits, startedFor });
   const asOwner = async (pool: pg.Pool, serving: pg.Pool): Promise<readonly number[]> => {
     await checkServer(pool);
     await refuseSharedSessions(pool);
@@ -249,8 +246,7 @@ export const prepareDatabase = async (
     await checkSearchPath(pool);
     await checkOwner(pool);
     const missing = await pendingMigrations(pool, migrations);
-    if (missing.length > 0) await refuseInUse(pool);
-    const made = missing.length === 0 ? [] : await makeSteps(owner, limits);
+    const made = missing.length === 0 ? [] : await makeSteps(pool, { address: owner, limits, startedFor });
     await grantService(pool, serviceUser);
     await checkSchema(pool);
     // Without the rights that were granted just now the service finds no table.
@@ -267,12 +263,11 @@ const ONE_USER = 'DATABASE_URL and DATABASE_OWNER_URL name one user: the service
 const IN_USE =
   'an older version of the service uses this database, and this program would change its schema: run the program of that version, or start this version of the service first';
 
-const prepareAlone = (
-  service: string,
-  limits: SessionLimits,
-  refuseInUse: (pool: pg.Pool) => Promise<void>,
-): Promise<readonly number[]> =>
-  withPool(service, limits, async (pool) => {
+/** Who makes steps of the schema: the address of a role that may, and what for. */
+type Making = { address: string; limits: SessionLimits; startedFor: DatabaseServerOptions['startedFor'] | 'setup' };
+
+const prepareAlone = (making: Making): Promise<readonly number[]> =>
+  withPool(making.address, making.limits, async (pool) => {
     await checkServer(pool);
     await refuseSharedSessions(pool);
     await checkSearchPath(pool);
@@ -281,15 +276,15 @@ const prepareAlone = (
       throw new MigrationError(
         `the database lacks ${counted(missing.length, 'step')} of its schema, which the user of DATABASE_URL may not make: run nfse setup database, or set DATABASE_OWNER_URL`,
       );
-    if (missing.length > 0) await refuseInUse(pool);
-    const made = missing.length === 0 ? [] : await makeSteps(service, limits);
+    const made = missing.length === 0 ? [] : await makeSteps(pool, making);
     await checkSchema(pool);
     return made;
   });
 
 /** Makes the missing steps on a separate connection without time limits: a step may take long, and a second process waits for it. */
-const makeSteps = async (connectionString: string, limits: SessionLimits): Promise<readonly number[]> => {
-  const patient = openPatientPool({ ...limits, connectionString, applicationName: APPLICATION });
+const makeSteps = async (pool: pg.Pool, { address, limits, startedFor }: Making): Promise<readonly number[]> => {
+  if (startedFor === 'command' && (await serviceSessions(pool)) > 0) throw new MigrationError(IN_USE);
+  const patient = openPatientPool({ ...limits, connectionString: address, applicationName: APPLICATION });
   return await migrate(patient, migrations).finally(() => patient.end());
 };
 
