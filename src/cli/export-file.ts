@@ -16,14 +16,17 @@ const isGzip = (file: string): boolean => file.endsWith('.gz');
 
 export const manifestOf = (file: string): string => `${file}.manifest.json`;
 
-/** Size and SHA-256 of a file's bytes. */
-type Written = { sha256: string; bytes: number };
-
 /**
- * A whole file under another name: `put` replaces the file with it, `discard` removes what was not put. `isThere` is false once a later export into the
- * same file has removed the draft.
+ * A whole file under another name, with the SHA-256 and the number of its bytes: `put` replaces the file with it, `discard` removes what was not put.
+ * `isThere` is false once a later export into the same file has removed the draft.
  */
-type ExportDraft = Written & { isThere(): Promise<boolean>; put(): Promise<void>; discard(): Promise<void> };
+export type ExportDraft = {
+  sha256: string;
+  bytes: number;
+  isThere(): Promise<boolean>;
+  put(): Promise<void>;
+  discard(): Promise<void>;
+};
 
 /**
  * Writes the chunks, gzipped if the name says so. A slow disk slows the source, so that memory stays bounded. A new file is made each time, because an
@@ -68,18 +71,6 @@ export const draftExport = async (
   }
   const isThere = async (): Promise<boolean> => (await stat(draft).catch(() => undefined)) !== undefined;
   return { sha256: hash.digest('hex'), bytes, isThere, put: () => rename(draft, file), discard };
-};
-
-/** As `draftExport`, and replaces the file at once. Drafts of earlier exports are removed first. */
-export const writeExport = async (
-  file: string,
-  chunks: AsyncIterable<string>,
-  signal?: AbortSignal,
-): Promise<Written> => {
-  await removeEarlierDrafts(file);
-  const { sha256, bytes, put, discard } = await draftExport(file, chunks, signal);
-  await put().finally(discard);
-  return { sha256, bytes };
 };
 
 /** Does not wait for the streams to end: a source that waits for the log would delay that. */
@@ -234,7 +225,7 @@ export const holdsSomething = async (file: string): Promise<boolean> => {
 };
 
 /**
- * Why `writeExport` cannot write, in one line for a person; undefined where it can: into the folder of a file, which must exist, or into a pipe or
+ * Why an export cannot be written, in one line for a person; undefined where it can: into the folder of a file, which must exist, or into a pipe or
  * device.
  */
 export const whyNotWritable = async (file: string): Promise<string | undefined> => {

@@ -18,16 +18,10 @@ import { text as readAll } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { UnreadableFile } from '../../src/app/audit/verify-export.js';
-import {
-  draftExport,
-  manifestOf,
-  readExport,
-  removeEarlierDrafts,
-  whyNotWritable,
-  writeExport,
-} from '../../src/cli/export-file.js';
+import { draftExport, manifestOf, readExport, removeEarlierDrafts, whyNotWritable } from '../../src/cli/export-file.js';
 import { Interrupted } from '../../src/cli/progress.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { writeExport } from '../support/write-export.js';
 
 /** Of libuv, unless UV_THREADPOOL_SIZE says otherwise. */
 const THREADS = 4;

@@ -12,7 +12,14 @@ import { DAY_SECONDS, isBefore } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
 import { printableLine } from '../../lib/printable.js';
 import { badUsage, type Command, type Flags, refused, textFlag, unknownCompany } from '../command.js';
-import { draftExport, holdsSomething, manifestOf, removeEarlierDrafts, whyNotWritable } from '../export-file.js';
+import {
+  draftExport,
+  type ExportDraft,
+  holdsSomething,
+  manifestOf,
+  removeEarlierDrafts,
+  whyNotWritable,
+} from '../export-file.js';
 import { findingLine } from '../findings.js';
 import { instantFlag } from '../flags.js';
 import { type ShowProgress, withProgress } from '../progress.js';
@@ -121,13 +128,11 @@ const written = async (
   }
 };
 
-type Draft = Awaited<ReturnType<typeof draftExport>>;
-
 /**
  * The old manifest goes first, because no manifest may lie beside another export. False, and nothing is changed, once a later export has removed a draft:
  * the manifest may be that of the later export.
  */
-const putBoth = async (file: string, lines: Draft, manifest: Draft): Promise<boolean> => {
+const putBoth = async (file: string, lines: ExportDraft, manifest: ExportDraft): Promise<boolean> => {
   for (const draft of [lines, manifest]) if (!(await draft.isThere())) return false;
   await rm(manifestOf(file), { force: true });
   await lines.put();
