@@ -45,10 +45,7 @@ const linesOf = async (company: Pick<Company, 'registration'>, sources: Sources)
 const defaultLines = async (company: Pick<Company, 'registration'>, sources: Sources) =>
   (await linesOf(company, sources)).filter(({ isDefault }) => isDefault);
 
-/**
- * What the API cannot declare for the activities of a company, one line for each: services that it cannot issue at all, and services whose ISSQN is
- * due where they are performed (README, "Limits").
- */
+/** Services that the API cannot issue for a company's activities, or only where they are performed in its municipality (README, "Limits"). */
 export const activityWarnings = async (
   company: Pick<Company, 'registration'>,
   sources: Sources,
@@ -153,10 +150,7 @@ export const approximateTaxWarnings = ({
         'approximate_tax_percent and approximate_taxes are missing: every note and PDF declares 0.00 % of approximate taxes (Lei 12.741); ask the accountant for the percentage',
       ];
 
-/**
- * Classifications of exports that the file has for a service: notes to customers in Brazil declare them too. No fault, because a company may have
- * customers abroad only.
- */
+/** Classifications of exports that notes to customers in Brazil declare too. No fault, because a company may have customers abroad only. */
 export const exportClassificationWarnings = ({ ibsCbs }: Pick<Registration, 'ibsCbs'>): readonly string[] =>
   (ibsCbs?.declare === true ? ibsCbs.services : [])
     .filter(({ classTrib }) => EXPORT_CLASSIFICATIONS.some((ofExports) => ofExports === classTrib))
@@ -188,10 +182,7 @@ export const approximateTableWarnings = (
 /** No service has this code, so that only a row of all services covers it. */
 const EVERY_OTHER_SERVICE = '';
 
-/**
- * A text for each mode in which the municipality of the company is known to be without the national emitter. Its municipal codes say nothing then. A MEI
- * issues there all the same.
- */
+/** A text for each mode in which the municipality has no national emitter: its municipal codes say nothing then. A MEI issues there all the same. */
 export const emitterWarnings = async (
   { registration }: Pick<Company, 'registration'>,
   { parameters, clock }: Pick<Sources, 'parameters' | 'clock'>,
@@ -216,9 +207,8 @@ const NO_EMITTER =
   'has no active convênio or no national emitter: Sefin refuses the notes of the company (E0038, E0039), which are issued in the system of the municipality';
 
 /**
- * What is known of the municipal codes: a text for each service of a default line, and one that counts the services of the other lines, which are no
- * fault because requests may never name them. A code that goes out by itself is no fault either. `mode` says whose parameters: those of the
- * restricted environment are test data.
+ * What is known of the municipal codes: a text for each service of a default line, and one that counts those of the other lines, which are no fault
+ * because requests may never name them. `mode` says whose parameters: those of the restricted environment are test data.
  */
 export const municipalCodeWarnings = async (
   { registration }: Pick<Company, 'registration'>,
@@ -256,16 +246,10 @@ export const municipalCodeWarnings = async (
   });
 };
 
-/**
- * `refusal`: why Sefin refuses a note of the service, in a few words that are the same for all services with this problem; absent where a code goes
- * out by itself.
- */
+/** `refusal`: why Sefin refuses a note, in words that are the same for all services with this problem; absent where a code goes out by itself. */
 type CodeFinding = { text: string; refusal?: string };
 
-/**
- * What the answers of a municipality say about the municipal code of a service, for a company that chose `chosen`; undefined where there is nothing
- * to say, or the codes are not all answered. The walk over the codes ends at a gap, so each text names the last code that was asked for.
- */
+/** What a municipality's answers say of a service's municipal code; undefined for nothing. The walk ends at a gap, so texts name its last code. */
 export const codeFinding = (
   serviceCode: string,
   chosen: string | undefined,

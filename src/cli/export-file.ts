@@ -29,9 +29,8 @@ export type ExportDraft = {
 };
 
 /**
- * Writes the chunks, gzipped if the name says so. A slow disk slows the source, so that memory stays bounded. A new file is made each time, because an
- * existing one may have another mode or be a link; only pipes and devices are written as they are, at once, and none of another user.
- * Rejects with `Interrupted` when `signal` aborts or has aborted.
+ * Writes the chunks, gzipped if the name says so, into a new file, because an existing one may have another mode or be a link. Pipes and devices are
+ * written as they are, at once, and none of another user. Rejects with `Interrupted` once `signal` has aborted.
  */
 export const draftExport = async (
   file: string,
@@ -94,10 +93,9 @@ const unlessInterrupted = async <T>(work: Promise<T>, signal: AbortSignal | unde
 };
 
 /**
- * Removes the drafts of this file and its manifest that earlier exports have left. A draft may hold personal data in clear. The name does not say whether
- * the writer lives, because the process ids of another container mean nothing here. So of two exports into one file at the same time the first one fails,
- * and leaves what the second one has put there. An export calls this only before its first draft: a later call would remove drafts of a later export, and
- * both would fail.
+ * Removes the drafts of this file and its manifest that earlier exports have left, perhaps with personal data in clear. Nothing says whether their
+ * writer lives: the process ids of another container mean nothing here. So of two exports into one file the first one fails. An export calls this
+ * before its first draft only: a later call would make both fail.
  */
 export const removeEarlierDrafts = async (file: string): Promise<void> => {
   const folder = dirname(file);
@@ -224,10 +222,7 @@ export const holdsSomething = async (file: string): Promise<boolean> => {
   return found?.isFile() === true && found.size > 0;
 };
 
-/**
- * Why an export cannot be written, in one line for a person; undefined where it can: into the folder of a file, which must exist, or into a pipe or
- * device.
- */
+/** Why an export cannot be written, in one line; undefined where it can: into a folder that exists, or into a pipe or device. */
 export const whyNotWritable = async (file: string): Promise<string | undefined> => {
   if (await isFolder(file)) return `${file} cannot be written: ${resolve(file)} is a folder`;
   const found = await stat(file).catch(() => undefined);

@@ -11,10 +11,7 @@ export const findingLine = ({ kind, stream, revision, detail }: Finding): string
   return printableLine(`${kind}${where}  ${detail}`);
 };
 
-/**
- * The outcome of a command that shows what these events of one stream say. When their hashes or links are broken, the command shows the same, names
- * the events on stderr and ends with exit 1. `beginsLater`: the events before the first one were not read.
- */
+/** The outcome of a command that shows these events: broken ones are named on stderr, with exit 1. `beginsLater`: the first ones were not read. */
 export const unlessBroken = (
   outcome: Outcome,
   events: readonly RecordedEvent[],

@@ -41,10 +41,7 @@ export const ibsCbsWarnings = async (
 const settleWith = (cnpj: string): string =>
   `nfse catalog export --company ${cnpj}, then nfse catalog import FILE.tsv or ibs_cbs in the company file`;
 
-/**
- * A line for each enabled company whose lines lack something, one for each with reductions that its file does not confirm, and one for each open point
- * of the calendar that is near. The first is a fault once a line owes the group and the authorizer is no longer known to take notes without it.
- */
+/** Companies whose lines lack something, a fault once Sefin is not known to take notes without it; reductions to confirm; points that are open. */
 export const ibsCbsChecks = async ({ readModel, clock }: Session): Promise<readonly Check[]> => {
   const today = brasiliaDate(clock.now());
   const companies = (await readModel.companies()).filter(({ enabled }) => enabled);

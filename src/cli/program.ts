@@ -21,10 +21,7 @@ export const optionsOf = (command: Command): Readonly<Record<string, Option>> =>
   ...(command.changes ? { actor: ACTOR } : {}),
 });
 
-/**
- * The program of these commands. It calls `act` with what was typed, throws `CommanderError` for everything else, and writes help and errors to
- * `write`.
- */
+/** The program of these commands: calls `act` with what was typed, throws `CommanderError` for all else, and gives help and errors to `write`. */
 export const programOf = (
   commands: readonly Command[],
   argv: readonly string[],

@@ -20,10 +20,7 @@ export const moreUnknown = (behind: readonly string[]): readonly string[] =>
 export const invoiceRowsUpTo = async ({ projections }: Pick<Session, 'projections'>): Promise<LogPosition | null> =>
   (await projections.status()).find(({ name }) => name === 'invoices')?.position ?? null;
 
-/**
- * The refusal of an id under which no company of the rows has an invoice. An id names no company, so the invoice of a company whose row is missing is not
- * found, although the log has the invoice.
- */
+/** The refusal of an unknown id. An id names no company, so an invoice of a company whose row is missing is not found, although the log has it. */
 export const refusedUnknown = async (
   reason: string,
   opened: Pick<Session, 'projectionsBehind'>,

@@ -108,10 +108,7 @@ const withoutMasks = ({ positionals: names = [] }: Command, { flags, positionals
   };
 };
 
-/**
- * The fault in the arguments of any command, undefined without a fault. Text that is no CNPJ would be answered as an unknown company, and an actor
- * with control characters would be on record for good.
- */
+/** The fault in the arguments of any command. Text that is no CNPJ would be an unknown company, and control characters on record for good. */
 const wrongIn = ({ positionals: names = [] }: Command, { flags, positionals }: Typed): string | undefined => {
   const noCnpj = positionals.find((text, index) => names[index] === 'CNPJ' && !codePattern('cnpj').test(text));
   if (noCnpj !== undefined) return noCnpjText(noCnpj);

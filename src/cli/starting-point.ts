@@ -7,10 +7,7 @@ import { noCnpjText } from './flags.js';
 /** How a starting point is typed. */
 export const STARTING_POINT = 'CNPJ:mode:series:number[:ibge]';
 
-/**
- * Reads a starting point of log recovery, such as `11444777000161:live:1:1000` or `11444777000161:live:1:1000:3304557`. The series is that of a company
- * file, 1 to 49999. `problem` is one line for a person.
- */
+/** Reads a starting point of log recovery, such as `11444777000161:live:1:1000:3304557`. `problem` is one line for a person. */
 export const readStartingPoint = (text: string): { point: StartingPoint } | { problem: string } => {
   const [cnpj = '', mode = '', series = '', number = '', ibge, ...rest] = text.split(':');
   const is = (problem: string): { problem: string } => ({ problem: `--from ${text}: ${problem}` });

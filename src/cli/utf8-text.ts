@@ -1,9 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 
-/**
- * The text of a file that a person made, without a byte order mark. `problem`: what the bytes are in place of UTF-8 text, and what makes a text of
- * them, as the rest of a sentence that begins with the file. Decoding such bytes would put U+FFFD in the place of each accent, for good.
- */
+/** The text of a person's file, or in `problem` the rest of a sentence about the file. Bytes of another encoding would lose each accent for good. */
 export const utf8Text = (bytes: Buffer): { text: string } | { problem: string } => {
   const form = FORMS.find(({ begins }) => begins.some((mark) => bytes.subarray(0, mark.length).equals(mark)));
   if (form !== undefined) return { problem: form.problem };
@@ -72,10 +69,7 @@ const named = (wrong: readonly number[]): string => {
     : `lines ${numbers} have wrong bytes`;
 };
 
-/**
- * The numbers of the lines with a wrong byte, the first such line, and whether another line is UTF-8 beyond ASCII. No character of UTF-8 holds the
- * byte of a line feed, so a wrong text has a wrong line.
- */
+/** The lines with a wrong byte, the first of them, and whether others are UTF-8 beyond ASCII. No character of UTF-8 holds the byte of a line feed. */
 const linesOf = (bytes: Buffer): { wrong: readonly number[]; first: Buffer; isMixed: boolean } => {
   const wrong: number[] = [];
   let first = bytes;

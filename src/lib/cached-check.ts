@@ -15,8 +15,7 @@ type CachedCheckOptions = {
 };
 
 /**
- * Returns a cached check of an engine that may be silent. The engine is never asked twice at once, so that probes do not pile up connections, and
- * callers get an answer within the limit. Rejects with `NoAnswerInTime` or with the error of the engine.
+ * A cached check of an engine that may be silent: asked once at a time, so that probes pile up no connections. Rejects also with `NoAnswerInTime`.
  */
 export const cachedCheck = <T>(
   ask: () => Promise<T>,
@@ -42,9 +41,7 @@ export const cachedCheck = <T>(
   };
 };
 
-/**
- * Returns the same check that never rejects: while no answer comes, the answer before stays in force. Undefined before the first answer.
- */
+/** The same check, which never rejects: while no answer comes, the answer before stays in force. Undefined before the first answer. */
 export const lastAnswer = <T>(ask: () => Promise<T>, options: CachedCheckOptions): (() => Promise<T | undefined>) => {
   const asked = cachedCheck(ask, options);
   let last: T | undefined;

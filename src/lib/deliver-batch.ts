@@ -4,10 +4,7 @@ export type Waiting<Item, Result> = { item: Item; resolve(result: Result): void;
 /** Sends a batch; returns one result per item, in the order of the items. */
 export type SendBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 
-/**
- * Sends the batch and settles each of its items. After a failure that one item may have caused, by `isOfOneItem`, each item is sent alone. After any
- * other failure each item rejects. Never rejects.
- */
+/** Sends the batch and settles its items. After a failure `isOfOneItem` each is sent alone, after any other each rejects. Never rejects itself. */
 export const deliverBatch = async <Item, Result>(
   batch: readonly Waiting<Item, Result>[],
   send: SendBatch<Item, Result>,

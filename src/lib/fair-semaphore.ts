@@ -132,10 +132,7 @@ export const restMs = (tookMs: number, waiting: number, presence: Presence): num
 /** An owner that polls every three seconds, as the API asks, counts as present between two polls. */
 const PRESENT_FOR_MS = 30_000;
 
-/**
- * A semaphore that is fair to owners: few tasks run at once, and the others wait in turns by owner. Rejects with `TooManyWaiting` before the task
- * began, or as the task does.
- */
+/** A semaphore that is fair to owners, who wait in turns. Rejects with `TooManyWaiting` before the task began, or as the task does. */
 export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphore => {
   const { what, atOnce, perOwner, perOwnerAlone = perOwner, rests = false, waitingPerOwner, longestWaitMs } = options;
   const nowMs = options.nowMs ?? monotonicMs;

@@ -1,9 +1,6 @@
 import { deliverBatch, type SendBatch, type Waiting } from './deliver-batch.js';
 
-/**
- * Sends items in batches of one key, one batch of a key at a time: while it is under way the next batch of that key gathers. Other keys are not held
- * up. `send` returns one result for each item, in their order; when it rejects, each item of the batch rejects.
- */
+/** Sends items in batches of one key: while one is under way, the next of that key gathers. When `send` rejects, each item of its batch rejects. */
 export const createKeyedBatches = <Item, Result>(
   send: SendBatch<Item, Result>,
 ): ((key: string, item: Item) => Promise<Result>) => {

@@ -1,9 +1,6 @@
 import { visibleCharacters } from './visible-characters.js';
 
-/**
- * A text may quote the authorizer, a client or a file. A control character in it could move the cursor or retitle the terminal, and an
- * invisible one could show another text.
- */
+/** A control character of a text that is quoted could move the cursor or retitle the terminal, and an invisible one show another text. */
 export const printable = (text: string): string => visibleCharacters(text.replace(/[^\P{Cc}\n\t]/gu, '\uFFFD'));
 
 /** The same for one line of a report: a line break in a value could begin a line that looks like one of the report. */

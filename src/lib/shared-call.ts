@@ -1,9 +1,6 @@
 import { pause } from './pause.js';
 
-/**
- * Returns a call whose answer callers share when they come at once. No caller gets an answer that was begun before it asked. Calls begin one at a time,
- * at least `apartMs` apart. Rejects as `ask` does; `ask` has to settle.
- */
+/** Callers that come at once share an answer, none that was begun before they asked. Calls begin `apartMs` apart; `ask` has to settle. */
 export const sharedCall = <T>(ask: () => Promise<T>, apartMs: number): (() => Promise<T>) => {
   let free: Promise<unknown> = Promise.resolve();
   let next: Promise<T> | undefined;

@@ -7,9 +7,8 @@ const ENTRIES = 10_000;
 const UNKNOWN_ENTRIES = 1_000;
 
 /**
- * Caches each answer for `ms` of the clock; a failed question is asked again at once. Keys without an answer (undefined) are cached apart, so
- * that they evict no known key. At most `unknownAtOnce` keys that are not known are asked at a time, so that a flood of them leaves connections
- * to the known keys.
+ * Caches each answer for `ms` of the clock; a failed question is asked again at once. Keys without an answer are cached apart, and at most
+ * `unknownAtOnce` of them are asked at a time, so that a flood of them takes no known key its place or its connection.
  */
 export const shortCache = <T>(
   ms: number,

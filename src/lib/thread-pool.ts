@@ -77,10 +77,7 @@ const PATIENCE_MS = 3_000;
 /** Beside a dozen busy processes on two slow cores a start took more than 15 s. */
 const START_MS = 60_000;
 
-/**
- * Threads with one job each (ADR 37 says why this is not a library). Owners take turns, and an owner leaves one of several threads free while others
- * have jobs too. Threads start when first needed, are replaced when they die or hang, and keep the process alive only while they work.
- */
+/** Threads with one job each (ADR 37), for owners who take turns. They start when needed, and keep the process alive only while they work. */
 export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): ThreadPool<Request, Answer> => {
   const { presence: sharedPresence } = options;
   const jobsPresence = createPresence();

@@ -41,10 +41,7 @@ const WITHOUT_KEY =
 const WITH_KEY =
   'THE MASTER KEY IS IN IT: anyone with this folder can open every certificate and every personal field. Keep it encrypted.';
 
-/**
- * Whether a key of the key file confirms that this service made the backup, and that the backup is unchanged. `unproven`: the MAC holds under a key that
- * an earlier restore took from a backup.
- */
+/** Whether a key of the key file confirms the backup. `unproven`: the MAC holds under a key that an earlier restore took from a backup. */
 export type Authenticity = 'confirmed' | 'unproven' | 'no_mac' | 'no_key';
 
 export type Restored = {

@@ -102,10 +102,7 @@ const remove: Command = {
   },
 };
 
-/**
- * Says how much work of the company ends without its true outcome when no certificate comes back, or that its newest events are in no row yet;
- * undefined for none.
- */
+/** How much work of the company ends without its true outcome unless a certificate comes back, or that this is not known; undefined for none. */
 const openOutcomes = async (companyId: CompanyId, opened: Session): Promise<string | undefined> => {
   if (await hasUnseenEvents(companyId, opened)) {
     return 'the newest events of the company are in no row yet, so its open outcomes are not known; nfse projections status';

@@ -174,10 +174,7 @@ const simulatorCheck = ({ simulatedModes }: Session): Check => ({
       : `SIMULADO: the simulator serves ${simulatedModes.join(' and ')} mode, its notes are no fiscal documents`,
 });
 
-/**
- * What an enabled company has to choose or correct, or must not issue here. Codes of the restricted environment are test data, and neither an activity
- * nor a line that is no default is a fault.
- */
+/** What an enabled company has to choose or correct. Codes of the restricted environment, activities and lines that are no default are no fault. */
 const companyChecks = async (session: Session): Promise<readonly Check[]> => {
   const enabled = (await session.readModel.companies()).filter((company) => company.enabled);
   const found = (await inGroups(AT_ONCE, enabled, (company) => checksOf(company, session))).flat();

@@ -26,10 +26,7 @@ import { type ShowProgress, withProgress } from '../progress.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import { auditDeps, type Session } from '../session.js';
 
-/**
- * Writes file and manifest under other names and puts both in place at the end, so that an export that fails leaves an earlier one as it was. A file
- * without a manifest is an export that did not finish.
- */
+/** Puts file and manifest in place at the end: an export that fails leaves an earlier one as it was, and a file without a manifest is not whole. */
 export const exportCommand: Command = {
   name: 'events export',
   summary: 'the log as NDJSON with a signed manifest that is verified without the service',
@@ -128,10 +125,7 @@ const written = async (
   }
 };
 
-/**
- * The old manifest goes first, because no manifest may lie beside another export. False, and nothing is changed, once a later export has removed a draft:
- * the manifest may be that of the later export.
- */
+/** The old manifest goes first: none may lie beside another export. False, and nothing is changed, once a later export has removed a draft. */
 const putBoth = async (file: string, lines: ExportDraft, manifest: ExportDraft): Promise<boolean> => {
   for (const draft of [lines, manifest]) if (!(await draft.isThere())) return false;
   await rm(manifestOf(file), { force: true });

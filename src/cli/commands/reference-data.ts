@@ -108,10 +108,7 @@ const allLines = (recorded: ImportedLines, cnaes: Iterable<string>): readonly Op
     // A CNAE without a published service is shipped without a code; such a line needs no review and cannot be imported.
     .filter((line) => line.serviceCode !== '');
 
-/**
- * With the options of annex VIII for what is a choice, what the declaration of IBS and CBS lacks, and a reduction that the company file does not
- * confirm; a blocked line declares nothing.
- */
+/** With the options of annex VIII, what the declaration of IBS and CBS lacks, and a reduction to confirm; a blocked line declares nothing. */
 const shown = (line: OperatorLine, company: IbsCbsOfCompany | undefined): ShownLine => {
   const { cIndOp = [], cClassTrib = [] } = ibsCbsTables.annexVIII(line.serviceCode, line.nbs ?? '') ?? {};
   const resolved = resolveDeclaration(line, company, ibsCbsTables);

@@ -33,10 +33,7 @@ export const DEMO_REQUEST = {
 
 export const DEMO_KEY = { idempotencyKey: 'pedido-1001-1' };
 
-/**
- * The simulator makes the note and cuts the connection before it answers. Returns the invoice's id; throws when the story ends in
- * anything but one note.
- */
+/** The note is made and its answer is lost. Returns the invoice's id; throws when the story ends in anything but one note. */
 export const loseAnswer = async (stage: Omit<DemoStage, 'log' | 'write'>): Promise<string> => {
   const { client, show } = stage;
   await control(stage, 'POST', '/faults', { on: 'issue', kind: 'lost_after_commit' });

@@ -82,10 +82,7 @@ const groups: readonly Group[] = [
 const modesOf = (file: string): { file: number; folder: number } =>
   file.startsWith('postgres/') ? { file: 0o640, folder: 0o750 } : { file: 0o600, folder: 0o700 };
 
-/**
- * Creates the missing passwords, addresses, keys and certificates of compose.yaml, one folder per reader, and the simulator's authority, which the
- * service trusts. Changes no existing file; moves files that an older version put elsewhere. Returns the created files. Throws `SecretsIncomplete`.
- */
+/** Makes the secrets of compose.yaml that are missing, one folder per reader, and changes none. Returns the new files; throws `SecretsIncomplete`. */
 export const makeEngineSecrets = async (
   folder: string,
   simulatorFolder: string | undefined,

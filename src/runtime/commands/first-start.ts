@@ -32,10 +32,7 @@ export const prepareFirstStart = async (service: Service, config: Config, clock:
   );
 };
 
-/**
- * True when no company is registered, or an earlier first start died before the demo company had a key. Reads the log, because after a restore the
- * read model is empty for a while and existing companies must not get a demo company beside them.
- */
+/** True while no company is there, or the demo company alone without a key. Reads the log: after a restore the rows are missing for a while. */
 export const isFirstStart = async ({ log, store }: Pick<Engines, 'log' | 'store'>): Promise<boolean> => {
   const { cnpj } = demoCompany();
   const [first] = await log.readAll({ prefixes: [companyPrefix], after: null, limit: 1 });

@@ -14,10 +14,7 @@ import { createRunner } from '../engines/runner.js';
 
 const NAME = 'nfse-give-up';
 
-/**
- * Opens database and log without the keys, which cannot be opened while a generation is missing. Refused while a process of the service is connected:
- * it still has the lost key in memory, seals with it, and may be the last process that can read.
- */
+/** Opens no keys, as one is missing. Refused beside a process of the service: it seals with the lost key, and may be the last that can read. */
 export const giveUpOf =
   (config: () => Config, clock: Clock): GiveUp =>
   async (generation, { actor, reason }) => {

@@ -13,9 +13,8 @@ import { type Config, ignoredParametersLine } from '../config/config.js';
 import { openPatientPool, prepareDatabase } from '../engines/database.js';
 
 /**
- * Makes the steps of the schema. Given a file with an administrator's address, first creates the database and the roles of DATABASE_URL and
- * DATABASE_OWNER_URL, and hands over tables that one role owned until now. When another program uses the database or one of the roles it
- * throws `DatabaseUnsuitable` before anything is changed. `warn` is for lines before the outcome.
+ * Makes the steps of the schema. With an administrator's address in `file` it first makes the database and the roles, and hands over tables that one
+ * role owned. Throws `DatabaseUnsuitable`, and nothing is changed, when another program uses the database or a role.
  */
 export const setupDatabase = async (
   config: Config,

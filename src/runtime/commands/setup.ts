@@ -87,10 +87,7 @@ export const setupCommands = (config: () => Config): readonly Command[] => [
   database(config),
 ];
 
-/**
- * Needs the file alone: in production the service's copy is read-only, and the original is edited where it is kept. `registered`: the generations of
- * the database, as far as this machine can ask for them. A name is never used twice, also not that of a generation that was given up.
- */
+/** Needs the file alone, which is edited where its original is kept. `registered`: generations of the database, whose names are never used again. */
 export const addMasterKeyCommand = (registered: () => Promise<readonly { generation: string }[]>): Command => ({
   name: 'master-key add',
   positionals: ['FILE'],

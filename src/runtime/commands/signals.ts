@@ -87,10 +87,7 @@ const FORCED_EXIT = 1;
 
 const PARENT_CHECK_MS = 250;
 
-/**
- * Resolves at the first SIGTERM, SIGINT or SIGHUP, or when npm, which started this process, is gone. A second signal after a second, or 55 s, ends the
- * process at once.
- */
+/** Resolves at the first signal to end, or once the npm that started this process is gone. A second signal, or 55 s, end the process at once. */
 export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
   const force = (): void => {
     onForced();

@@ -8,10 +8,7 @@ import { errorCode } from '../../lib/error-code.js';
 /** A process that has just ended may have made a file while the folder was being removed. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 } as const;
 
-/**
- * Gives `work` a data folder that is removed afterwards, also when this process exits before `work` has ended: at a second signal, or when stopping takes
- * too long. A database that still runs there is ended then.
- */
+/** Gives `work` a data folder that is removed afterwards, also at an exit before `work` has ended; a database that runs there is ended then. */
 export const inThrowawayFolder = async <T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> => {
   const folder = await mkdtemp(join(tmpdir(), prefix));
   const removeAtExit = (): void => removeNow(folder);

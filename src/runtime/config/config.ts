@@ -30,10 +30,7 @@ export const isSimulatorsMode = (config: Config, mode: Mode): boolean => {
   return simulatedModes(config).includes(mode) || (address !== undefined && isLoopbackInUrl(new URL(address).hostname));
 };
 
-/**
- * `keyMayBeMissing`: set for a command that works without the file of the master key. `keyMustBeUsable`: set for the service, which cannot start
- * without the key that `MASTER_KEY_FILE` names.
- */
+/** `keyMayBeMissing`: for a command that works without the file of the master key. `keyMustBeUsable`: for the service, which needs a good one. */
 export type ConfigOptions = { keyMayBeMissing?: boolean; keyMustBeUsable?: boolean };
 
 /** Reads the environment and names every wrong variable. Nothing is started. */

@@ -12,10 +12,7 @@ const FIXED_POOLS = 18;
 const MOST = { api: 10_000, ops: 200 };
 const LEAST = { api: 32, ops: 8 };
 
-/**
- * Limits that keep all connections below the descriptors of the process: beyond them a server can neither accept nor refuse, and the service cannot
- * open files. `wanted` may only lower the limit of the public API.
- */
+/** Without a free descriptor a server can neither accept nor refuse, and no file opens. `wanted` may only lower the limit of the public API. */
 export const connectionLimits = (descriptors: number, poolSize: number, wanted?: number): ConnectionLimits => {
   const free = descriptors - poolSize - FIXED_POOLS - OTHER_DESCRIPTORS;
   const part = (of: 'api' | 'ops', share: number): number =>

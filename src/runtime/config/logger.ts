@@ -16,9 +16,8 @@ const BUFFER_BYTES = 4_096;
 const WAITING_BYTES = 1_048_576;
 
 /**
- * Makes a logger. It writes JSON lines, and lines for a person where stdout is a terminal. Lines hold named, harmless fields only: of an error its
- * name, code and place, never a text with data. Lines are written in blocks, at most 100 ms late, because a write per request would cost as much as
- * the request.
+ * Makes a logger of JSON lines, or of lines for a person on a terminal. Lines hold named, harmless fields only. They are written in blocks, at most
+ * 100 ms late, because a write per request would cost as much as the request.
  */
 export const createLogger = (level: Config['logLevel'], stream: 'stdout' | 'stderr'): Logger => {
   if (level === 'silent') return pino({ level }, { write: () => undefined });
@@ -56,9 +55,8 @@ const blocksTo = (stream: 'stdout' | 'stderr') => {
 };
 
 /**
- * The fields of an error that may be logged. Engines put values of the statement into `detail` and `where`, libraries put input into messages;
- * therefore only the class, the code and the place in this code. An error of a port has no code, and gets that of the engine's error which caused it.
- * The database's driver gives none to its own timeouts.
+ * The fields of an error that may be logged: its class, its code and its place in this code. Texts of engines and libraries may quote data. An error
+ * of a port gets the code of the engine's error that caused it.
  */
 export const faultFields = (error: unknown): { error: string; code?: string; at?: string } => {
   if (!(error instanceof Error)) return { error: typeof error };
@@ -127,10 +125,7 @@ export const requestFields = ({ requestId, invoiceId, keyId, durationMs, ...summ
   ...invoiceField(invoiceId),
 });
 
-/**
- * The stream of a fault; an invoice also by its public id. Of any other stream only the beginning, because its name may hold the CNPJ of a customer
- * (`registry-…`).
- */
+/** The stream of a fault; an invoice also by its public id, any other by its beginning alone, because its name may hold a customer's CNPJ. */
 export const streamFields = (stream: StreamName): { stream: string; invoice_id?: string } => {
   const address = parseInvoiceStream(stream);
   return address === undefined ? { stream: beginningOf(stream) } : { stream, ...invoiceField(address.invoiceId) };

@@ -5,10 +5,7 @@ import { type Logger, requestFields } from './logger.js';
 const MOST_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
-/**
- * Logs the requests that the HTTP server refused before the app. Of a flood it logs the first lines of each minute, so that the log does not fill, and
- * afterwards the number of the others.
- */
+/** Logs the requests that the HTTP server refused before the app: of a flood the first of each minute, and then the number of the others. */
 export const refusalLines = (
   logger: Pick<Logger, 'info' | 'warn'>,
   nowMs = (): number => performance.now(),

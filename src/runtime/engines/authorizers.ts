@@ -97,10 +97,7 @@ export const authorizerAddress = (
 /** The services of the ADN that are called here, by the first part of their paths. */
 export type AdnService = 'parametrizacao' | 'contribuintes';
 
-/**
- * The address of a service of the ADN for a mode: as configured, otherwise that of this process's simulator, otherwise derived from the authorizer's
- * address. Undefined where this process knows no authorizer.
- */
+/** The address of a service of the ADN: as configured, else beside this process's simulator or the authorizer; undefined without either. */
 export const adnAddress = (
   config: Pick<Config, 'parameters' | 'distribution' | 'authorizer' | 'simulator'>,
   simulator: Pick<Simulator, 'urls'> | undefined,
@@ -147,10 +144,7 @@ const WARM_UP: ReadingJob<'note'> = {
   },
 };
 
-/**
- * Reads the authorizer's answers outside the event loop that serves clients (ADR 31). The threads start in `whenReady`, else when first needed, and end
- * with the process.
- */
+/** Reads the authorizer's answers outside the event loop (ADR 31), in threads that start in `whenReady`, else when first needed. */
 export const openReadingThreads = (
   runner: Pick<Runner, 'onStop'>,
   {

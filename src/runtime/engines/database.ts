@@ -33,10 +33,7 @@ import type { Runner } from './runner.js';
 /** Milliseconds that `serve` waits for the lock of the folder, and a command for the database of the process that holds it. */
 const LOCK_WAIT_MS = 10_000;
 
-/**
- * For operators, when DATABASE_URL is set beside an embedded database: the service knows none of its invoices, and a client that repeats one would
- * get a second note. Undefined otherwise.
- */
+/** For an embedded database beside DATABASE_URL: a client that repeats one of its invoices would get a second note. Undefined without one. */
 export const unusedDatabase = ({
   databaseUrl,
   dataDir,
@@ -226,9 +223,8 @@ export const serviceSessions = async (db: pg.Pool): Promise<number> => {
 };
 
 /**
- * Checks that the database can be used and brings its schema up to this program's. The owner makes the schema's steps and grants the service its
- * rights. Without an owner the service's user makes them. A command makes no step while a process of the service is connected. Returns the steps
- * made; throws `MigrationError` when they may not be made.
+ * Checks that the database can be used and brings its schema up to this program's, as the owner where there is one. A command makes no step while a
+ * process of the service is connected. Returns the steps made; throws `MigrationError` when they may not be made.
  */
 export const prepareDatabase = async (
   { service, owner }: DatabaseAddresses,

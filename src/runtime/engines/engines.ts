@@ -31,10 +31,7 @@ import {
 } from './database.js';
 import type { Runner } from './runner.js';
 
-/**
- * Lease of a claim: how long a repeated request waits when the process of the first one died. If the first owner still works, both append to the
- * stream of the same invoice id, so a short lease risks no second invoice.
- */
+/** How long a repeated request waits for a process that died. Both append to the stream of one invoice id, so a short lease risks no second note. */
 const IDEMPOTENCY_LEASE_SECONDS = 5;
 
 /** Each connection is held for one short statement. */

@@ -13,10 +13,7 @@ const UNKNOWN_INVOICE =
 /** Notices that are stored, so that `nfse doctor` reports them for days, from whatever process they came. */
 const LASTING: ReadonlySet<IssuerNotice['kind']> = new Set(['signature_unverified', 'document_altered']);
 
-/**
- * Returns a function that reports a notice to log and metrics and stores lasting ones. It resolves once the notice is stored and never rejects. A
- * command has no metrics.
- */
+/** Reports notices to log and metrics, and stores lasting ones. The promise never rejects. A command has no metrics. */
 export const createNoticeTeller = ({
   pool,
   clock,

@@ -8,10 +8,7 @@ import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../doma
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import { isSignedBySimulator } from '../../simulator/authority.js';
 
-/**
- * The certificate of the note's last signature, which is the authorizer's; the first is that of the embedded DPS. Undefined where no certificate can
- * be read. Looks for it from the end, so that the time does not grow with the note.
- */
+/** The certificate of the note's last signature, which is the authorizer's; the first is that of the DPS. Undefined where none can be read. */
 const signerOfNote = (nfseXml: Buffer): X509Certificate | undefined => {
   const name = nfseXml.lastIndexOf('X509Certificate>');
   if (name === -1) return undefined;
@@ -35,10 +32,7 @@ export class LiveNotesAreReal extends Error {
   override readonly name = 'LiveNotesAreReal';
 }
 
-/**
- * Throws `LiveNotesAreReal` when the newest readable live note that this service issued is not a simulator's. The simulator does not know that note
- * or any other, so its "absent" for a send of unknown outcome would let the service issue an invoice twice.
- */
+/** Throws `LiveNotesAreReal` when the newest readable live note is not a simulator's: its "absent" would let an invoice be sent twice (ADR 5). */
 export const refuseSimulatedLive = async (db: pg.Pool, store: EventStore): Promise<void> => {
   for (const stream of await recentLiveNotes(db)) {
     const origin = await originOf(stream, store);

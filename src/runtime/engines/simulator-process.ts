@@ -37,10 +37,7 @@ const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'TMP', 'TEMP', 'TZ', 'COMPILED_CODE
 
 const RESTART_AFTER_MS = 1_000;
 
-/**
- * Runs the simulator in a separate process, so that its work does not delay the service's clients. The process ends with the service, also when
- * the service is killed. If the process dies alone, another one continues on the same ledger and ports.
- */
+/** Runs the simulator in a separate process (ADR 38). After one that dies alone, another one continues on the same ledger and ports. */
 export const forkSimulator = (logger: Logger, runner: Runner): SimulatorProcess => {
   let child = forkChild();
   runner.onStop('simulator process', () => ended(child));

@@ -88,10 +88,7 @@ export class SimulatorElsewhere extends Error {
   override readonly name = 'SimulatorElsewhere';
 }
 
-/**
- * Starts the service's simulator: in `process`, or without one in this process. Throws `SimulatorElsewhere` while another process on this database
- * runs one.
- */
+/** Starts the service's simulator, in `process` if there is one. Throws `SimulatorElsewhere` while another process on this database runs one. */
 export const openOnlySimulator = async (
   { config, clock, logger }: { config: Config; clock: Clock; logger: Logger },
   { pool }: { pool: pg.Pool },
@@ -118,9 +115,7 @@ export const openOnlySimulator = async (
 
 const LOCK = 'simulator';
 
-/**
- * Takes the lock again whenever its session was lost, until the process stops. Says so while another process has it, because then two ledgers exist.
- */
+/** Takes a lost lock again until the process stops, and tells when another process has it, because then two ledgers exist. */
 const keepLock = async (session: LeaderSession, first: AbortSignal, logger: Logger, runner: Runner): Promise<void> => {
   let lost: AbortSignal | undefined = first;
   let isTold = false;

@@ -10,10 +10,7 @@ const KEPT_MS = 60_000;
 
 type Watched = { watch: Pick<MonitoringReads, 'certificateSteps' | 'companiesWithoutCertificate'>; clock: Clock };
 
-/**
- * Adds the gauges of the certificates. They have counts and the nearest expiry without a company: a CNPJ may be a person's, and scrapes are stored
- * elsewhere.
- */
+/** Counts and the nearest expiry, without a company: a CNPJ may be a person's, and scrapes are stored elsewhere. */
 export const addCertificates = (
   sources: ReturnType<typeof scrapeSources>,
   { gauge }: Series,

@@ -93,10 +93,7 @@ const circuitGauge = ({ gauge }: Series): ((change: BreakerChange) => void) => {
 
 let collected: Registry | undefined;
 
-/**
- * CPU, memory, heap, event loop and garbage collection, under the usual names of Node dashboards. Collected once per process, because the observers
- * cannot be removed when a second service starts in the process.
- */
+/** CPU, memory, event loop and garbage collection, collected once per process: the observers cannot be removed for a second service. */
 const processMetrics = (): Registry => {
   if (collected === undefined) {
     collected = new Registry();

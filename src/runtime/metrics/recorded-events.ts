@@ -27,10 +27,7 @@ type CountEvent = (event: DomainEvent, mode: Mode, acceptedAt: Instant | undefin
 /** The label of a refusal whose code neither an annex nor an answer seen in use has. A label must not take what an answer holds. */
 const LABEL_OF_OTHERS = 'other';
 
-/**
- * Counts events where they are appended, so that each is counted once, by the process that appended it. Every series starts at 0, except those of the
- * authorizer's codes, which are too many.
- */
+/** Counts each event once, in the process that appends it. Every series starts at 0, except those of the authorizer's codes: they are too many. */
 export const recordedEvents = ({ counter, durations }: Series): CountEvent => {
   const accepted = counter('nfse_invoices_accepted_total', 'Invoices accepted.', ['mode']);
   const issueEnded = counter(

@@ -10,10 +10,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** A client can send any method; methods outside this list share one label. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST'];
 
-/**
- * Returns a function that counts a request. Every label comes from a closed list: route templates, methods, statuses, codes of the catalogue. Never a
- * path.
- */
+/** Counts requests. Every label comes from a closed list: route templates, methods, statuses, codes of the catalogue. Never a path. */
 export const requestMetrics = ({ counter, durations }: Series): ((summary: RequestSummary) => void) => {
   const requests = counter(
     'nfse_http_requests_total',

@@ -21,10 +21,7 @@ const BEHIND_LIMIT_MS = 1_000;
 
 const KEPT_MS = 5_000;
 
-/**
- * Asks all sources at once, each within its limit and no more often than its answer is reused. A source that fails shows no series instead of old
- * ones, and `nfse_source_ok` is 0.
- */
+/** Asks all sources at once, each within its limit. A source that fails shows no series instead of old ones, and `nfse_source_ok` is 0. */
 export const scrapeSources = ({ gauge }: Series, isKnown: (projection: string) => Promise<boolean>) => {
   const ok = gauge('nfse_source_ok', '1 when what the gauges of this source show could be asked for this scrape.', [
     'source',
@@ -52,10 +49,7 @@ export const scrapeSources = ({ gauge }: Series, isKnown: (projection: string) =
   };
 };
 
-/**
- * Returns a function that says whether the rows of a projection hold what the log says; false before the first answer. An answer that does not come
- * leaves the answer before in force, so that a log that is away ends no alert.
- */
+/** Whether the rows of a projection hold what the log says. While no answer comes the one before stays: a log that is away ends no alert. */
 export const rowsKnown = (
   projectionsBehind: () => Promise<readonly string[]>,
   reuseMs = KEPT_MS,

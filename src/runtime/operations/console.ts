@@ -148,10 +148,7 @@ export const unlessLost = async <T>(asked: Promise<T>): Promise<T | 'unknown'> =
   }
 };
 
-/**
- * Opens the authorizer in the operator's name and closes it again, because each opening of a certificate records its actor. Asks a simulator only
- * where one runs: starting one here would lock it away from other processes while this process lives.
- */
+/** Opens the authorizer in the operator's name, whom each opening of a certificate records. Starts no simulator, which would lock others out. */
 const settle = async (command: SettleCommand, operator: string, parts: Parts): Promise<SettleResult> => {
   const { config, clock, logger } = parts;
   const actor = `support:${operator}` as const;

@@ -41,10 +41,7 @@ const BETWEEN_SCRAPES_MS = 250;
 /** Longest time without a byte in either direction; settling an invoice asks the authorizer for up to a minute. */
 const SILENT_MS = 120_000;
 
-/**
- * Serves `/health/live`, `/health/ready`, `/health/serving`, `/health/startup`, `/metrics` and the support console on the operations port. The health
- * pages need no authentication; the console has its own.
- */
+/** Serves the health pages, which need no authentication, `/metrics` and the support console on the operations port. */
 export const startOpsServer = async (
   { host, port, maxConnections }: { host: string; port: number; maxConnections?: number },
   sources: OpsSources,

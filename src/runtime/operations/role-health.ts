@@ -23,10 +23,7 @@ export type RoleSources = {
   relayLag: number | 'unknown' | undefined;
 };
 
-/**
- * Health of every role as this process sees it: its own roles from the inside, other roles by the work they leave undone. A role that runs nowhere
- * therefore shows as waiting work, not as a missing heartbeat.
- */
+/** Health of every role: of this process from the inside, of others by the work that they leave undone, because there is no heartbeat. */
 export const roleHealth = (sources: RoleSources): readonly RoleHealth[] =>
   [
     apiHealth(sources),

@@ -41,10 +41,7 @@ export const anchorChecks = async (parts: AnchorParts): Promise<readonly Check[]
   ];
 };
 
-/**
- * Seconds since the beginning of the UTC day of the newest anchor in the log, and with a folder of the newest file there. The age of the log where its
- * last days have no anchor, or the folder has no file or cannot be read.
- */
+/** Seconds since the day of the newest anchor began, in the log and in the folder; the age of the log where there is none. */
 export const anchorAges = async (
   parts: Omit<AnchorParts, 'isSwept'>,
 ): Promise<readonly { place: 'log' | 'folder'; seconds: number }[]> => {
@@ -82,10 +79,7 @@ const logCheck = async (
   return { name, ok, detail, cure: ok ? undefined : cure };
 };
 
-/**
- * Anchors from before a recorded log recovery are of what the log has lost, which the operator knows. Before the first anchor the folder may not be
- * there yet.
- */
+/** Anchors from before a log recovery are of what was lost, as the operator knows. Before the first anchor the folder may be missing. */
 const publishedCheck = async (
   folder: string,
   recent: readonly RecordedAnchor[],

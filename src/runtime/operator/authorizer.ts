@@ -22,10 +22,7 @@ export const openSessionAuthorizer = async (
   return await openAuthorizer({ ...parts, simulator, certificateOf: certificatesOf(parts, actor, company) });
 };
 
-/**
- * Reaches the simulator that runs on this data folder. If none runs, this command starts one on the same ledger. A folder without a ledger is not
- * asked, because an empty ledger would "prove" a false absence.
- */
+/** Reaches the simulator of this data folder, or starts it on its ledger. Without a ledger none: an empty one would "prove" a false absence. */
 const reachSimulator = async (parts: SessionParts): Promise<Pick<Simulator, 'urls' | 'caPem'> | undefined> => {
   const { config, clock, engines, logger, runner } = parts;
   const running = await runningSimulator(config, clock);

@@ -90,10 +90,7 @@ const summaryOf = ({ tables, log, masterKey }: BackupManifest) => {
 const rowsOf = ({ tables }: BackupManifest, table: string): number =>
   tables.find(({ name }) => name === table)?.rows ?? 0;
 
-/**
- * Entries that the folder may hold before a restore: a backup of the database does not contain them, and neither a lock, a mark nor the draft of a mark
- * holds data.
- */
+/** Entries that the folder may hold before a restore: no backup of the database contains them, and none of them holds rows. */
 const MAY_BE_THERE = [
   MASTER_KEY_COPY,
   lockFolderOf(MASTER_KEY_COPY),
@@ -138,9 +135,8 @@ const restoredOf = (manifest: BackupManifest, authenticity: Authenticity, master
 });
 
 /**
- * Restores a backup into an empty data folder on which nothing runs, or into one whose restore was interrupted. Issuing is paused until
- * `doctor --reconcile`, because the restored log may lack events; over a log elsewhere it stays paused if it was when the backup was made. Throws
- * `BackupRefused`, and leaves no row in the folder then.
+ * Restores into an empty data folder, or into one whose restore was interrupted. Issuing is then paused until `doctor --reconcile`, because the
+ * restored log may lack events. Throws `BackupRefused`, and leaves no row in the folder then.
  */
 const restoreInto = async (config: Config, from: string, clock: Clock, onProgress: OnProgress): Promise<Restored> => {
   const { dataDir, masterKeyFile } = config;
@@ -181,10 +177,7 @@ type Loading = {
   onProgress: OnProgress;
 };
 
-/**
- * The folder stays marked until everything is in it, so that no process issues over what a kill leaves. Returns the fault of a key file that does not
- * open the backup.
- */
+/** The folder is marked until it is whole, so that no process issues over what a kill leaves. Returns the fault of a key file that does not fit. */
 const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loading): Promise<string | undefined> => {
   const { from, manifest } = loading;
   await beginRestore(dataDir);
@@ -260,10 +253,7 @@ const keyFileFault = async (
   }
 };
 
-/**
- * Restores into an empty database of the operator, all or nothing, with the pause of `restoreInto`. DATA_DIR may hold anything, because the database
- * in it stays unused. Throws `BackupRefused`, `FaultAtAddress`, and what `loadIntoPrepared` throws.
- */
+/** Restores into an empty database of the operator, all or nothing. Throws `BackupRefused`, `FaultAtAddress`, and what `loadIntoPrepared` throws. */
 const restoreElsewhere = async (
   config: Config,
   service: string,

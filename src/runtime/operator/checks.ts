@@ -37,10 +37,7 @@ import type { Engines } from '../engines/engines.js';
 import { pauseText, RECONCILE } from '../engines/pause-text.js';
 import { clockCheckOf } from './clock-offset.js';
 
-/**
- * A log and guards in one database are restored together, and lose their end together, so neither is older. A restore and a process that noticed such
- * a loss have recorded a pause.
- */
+/** A log and guards in one database lose their end together, so only a recorded pause tells of that. Guards beside another log are compared. */
 export const guardsChecks = async ({ pool, log }: Engines, { eventStoreUrl }: Config): Promise<readonly Check[]> => {
   if (eventStoreUrl === undefined) {
     const paused = await isIssuingPaused(pool, await log.identity());
@@ -116,9 +113,8 @@ export const unusedDatabaseChecks = (config: Pick<Config, 'databaseUrl' | 'dataD
 };
 
 /**
- * A role that no process holds leaves its work undone, which shows elsewhere only once the work is late. Without any process nothing is at fault:
- * operators look at a database before the first start and while the service is stopped. In DATA_DIR one process has all roles. A process of an older
- * version, as during an upgrade, may hold each role that no other process holds.
+ * A role that no process holds is a fault, unless no process runs at all, as before the first start. In DATA_DIR one process has all roles. A process
+ * of an older version, as during an upgrade, may hold each role that no other process holds.
  */
 export const rolesCheck = (held: RolesHeld, { databaseUrl }: Pick<Config, 'databaseUrl'>): Check => {
   const name = 'service';
@@ -181,10 +177,7 @@ const projectionLags = async (
   return lags;
 };
 
-/**
- * The projections whose rows do not hold what the log says, or not as this program reads them: what is read from them is not known yet. `lagOf` is
- * passed by callers that ask repeatedly.
- */
+/** The projections whose rows do not hold what the log says, as this program reads them. `lagOf`: of callers that ask repeatedly. */
 export const projectionsBehind = async (
   engines: Pick<Engines, 'pool' | 'log'>,
   clock: Clock,
@@ -266,10 +259,7 @@ export const rightsCheck = async (pool: pg.Pool): Promise<Check> => {
   return { name, ok: false, detail: `the user has more than it needs: ${excess.join('; ')}`, cure };
 };
 
-/**
- * Whether the stored convênios are fresh. A municipality that was never answered is no fault, because unknown demands nothing. A municipality without
- * the national emitter is reported, because its notes will be refused.
- */
+/** Whether the stored convênios are fresh. One that was never answered is no fault, because unknown parameters demand nothing. */
 export const parametersCheck = async (cache: Pick<ParametersCache, 'convenios'>, clock: Clock): Promise<Check> => {
   const convenios = await cache.convenios();
   const now = clock.now();

@@ -18,10 +18,7 @@ import { clockCheckOf } from './clock-offset.js';
 
 const ANSWER_MS = 5_000;
 
-/**
- * Whether each mode's authorizer answers, and how far its clock differs. The call opens the certificate of one company, which records an event. Not
- * asked when no company could issue.
- */
+/** How far the clock of each mode's authorizer differs. The call opens a company's certificate, which records an event. */
 export const clockChecks = async (parts: SessionParts, actor: `support:${string}`): Promise<readonly Check[]> => {
   const asking = await companyToAskAs(parts);
   const checks: Check[] = [];

@@ -3,10 +3,7 @@ import type { Check } from '../../cli/session.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
 
-/**
- * Settings of the server by which a crash of its machine costs what was acknowledged. No session can set them, unlike `synchronous_commit`. Nothing is
- * said of a server that has both on.
- */
+/** Settings of the server by which a crash of its machine costs what was acknowledged, and that no session can set. */
 export const durabilityChecks = async (pool: pg.Pool): Promise<readonly Check[]> => {
   const { rows } = await pool.query<{ name: string }>(
     `select name from pg_settings where name in ('fsync', 'full_page_writes') and setting = 'off' order by name`,

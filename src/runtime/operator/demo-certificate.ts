@@ -22,10 +22,7 @@ export const demoCertificate = ({
   return { privateKeyPem, certificatePem, chainPem: [caPem], cnpj, ...facts };
 };
 
-/**
- * Issues a certificate with the authority of this service's simulator. Refused where only the national system answers, where the simulator is
- * elsewhere, and, while the national system answers in a mode, in place of a certificate that no simulator issued.
- */
+/** Issues a certificate by the authority of this service's simulator. Refused where no simulator takes it, and in place of a real certificate. */
 export const issueDemoCertificate = async (
   { engines, config, clock }: Pick<SessionParts, 'engines' | 'config' | 'clock'>,
   { cnpj, name, actor }: { cnpj: string; name: string; actor: `support:${string}` },

@@ -18,10 +18,7 @@ const YOUNG_MB = 64;
 /** The walk asks for pages one by one, so they have one owner. */
 const OWNER = 'audit';
 
-/**
- * Examines pages in `threads` threads, the first ones in this thread. A page that a thread fails to examine is examined here, so that the result is the
- * same with any number of threads.
- */
+/** Examines the first pages, and those that a thread fails at, in this thread: the result is the same with any number of threads. */
 export const openExaminingThreads = (
   threads: number,
   {

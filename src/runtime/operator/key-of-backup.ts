@@ -29,10 +29,7 @@ export const copyToPut = async (
 ): Promise<string | undefined> =>
   masterKey === 'absent' || existsSync(masterKeyFile) ? undefined : await readFile(join(from, MASTER_KEY_COPY), 'utf8');
 
-/**
- * Refuses to begin a restore whose key could not be put at its end, when all rows are loaded. A folder that is not there is made at the end. Throws
- * `BackupRefused`.
- */
+/** Throws `BackupRefused` before a restore whose key could not be put at its end. A folder that is not there is made then. */
 export const refuseUnwritable = async ({ masterKey }: BackupManifest, masterKeyFile: string): Promise<void> => {
   const folder = dirname(masterKeyFile);
   if (masterKey === 'absent' || existsSync(masterKeyFile) || !existsSync(folder)) return;

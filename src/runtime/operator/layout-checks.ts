@@ -7,10 +7,7 @@ import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Engines } from '../engines/engines.js';
 
-/**
- * The codes by which the authorizer refuses a document for its version or by its schema (docs/national-system.md#layouts). Every document has passed
- * our copy of the schemas before it is sent, so each of them says that Sefin has other schemas.
- */
+/** Codes of a refusal for version or schema (docs/national-system.md#layouts). What is sent has passed our schemas, so Sefin has others. */
 export const LAYOUT_CODES: readonly string[] = ['E0001', 'E1235', 'E1260', 'E1825', 'RNG6110', 'RNG9997'];
 
 /** The layout that is sent today, what is announced, and whether the authorizer has refused documents for their layout in the last day. */

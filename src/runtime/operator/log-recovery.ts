@@ -28,10 +28,7 @@ import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
 import { headAndPlaces } from './checks.js';
 import { projectionOperations } from './projections.js';
 
-/**
- * `doctor --reconcile`: log recovery. Compares the log with the authorizer, and ends the pause when nothing contradicts it. A second comparison of the
- * same database is refused meanwhile, because the first one to end would end the pause for both.
- */
+/** `doctor --reconcile`: log recovery. A second comparison of the same database is refused: the first one to end would end the pause for both. */
 export const recoverLog = async (
   parts: SessionParts,
   actor: `support:${string}`,
@@ -93,10 +90,7 @@ const recoverAlone = async (
   }
 };
 
-/**
- * Records that the log is incomplete, with the end that the log has at this moment. Recovery appends, and so may move the head past the positions that
- * show what the log has lost: the pause must not depend on those positions any more.
- */
+/** Records the pause with the log's end of now. Recovery appends, so the head may pass the positions that show what the log has lost. */
 export const beginPause = async ({ engines: { log, pool }, config, clock }: SessionParts): Promise<void> => {
   const identity = await log.identity();
   if (config.eventStoreUrl === undefined) await pauseIssuingAtEnd(pool, identity, clock.now());
@@ -149,9 +143,8 @@ const depsOf = async (
 };
 
 /**
- * Rebuilds from nothing the rows that may be made from another end of this log, and drops what is left of that end. Nothing proves that rows beside a
- * log apart are not: since the loss that log may have grown past their positions. Rows that only lag are rebuilt, because they would refuse valid
- * keys once requests are accepted.
+ * Makes again, from nothing, rows that may be of another end of this log. All rows beside a log apart may be: that log may have grown past their
+ * positions since. Rows that only lag are rebuilt, because they would refuse valid keys.
  */
 const rebuildRowsIfBehind = async (
   { engines, clock }: SessionParts,

@@ -13,10 +13,7 @@ export const withMac = <M extends object>(manifest: M, { generation, key }: Mast
   return { ...manifest, mac: { ...named, hmac: hmacOf({ ...manifest, mac: named }, key) } };
 };
 
-/**
- * Checks a manifest as it was read, with members that only a later version knows. A key of that generation with another id is not the key that made
- * the MAC.
- */
+/** Checks a manifest as it was read, also members of a later version. A key of the generation with another id is not the key that made the MAC. */
 export const checkMac = (manifest: { mac?: ManifestMac | undefined }, keys: readonly MasterKey[]): MacCheck => {
   if (manifest.mac === undefined) return 'no_mac';
   const { hmac, ...named } = manifest.mac;

@@ -49,10 +49,7 @@ export const projectionOperations = (
   };
 };
 
-/**
- * A log in the database of its rows is never another one by a wrong address, and a pause over such a log makes no evidence of its rows. The positions
- * are compared too, because no process may have run since an older log was put in place, and only a process records the pause.
- */
+/** Why no rows may be made again. Positions are compared too: only a process records a pause, and none may have run over an older log yet. */
 const refusalOf = async (
   { db, log }: Pick<CatchUpDeps, 'db' | 'log'>,
   namedLog: string | undefined,

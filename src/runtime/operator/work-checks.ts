@@ -66,10 +66,7 @@ const queueState = async (queue: Session['queue']) => {
 
 const RIGHTS = 'give the user in NATS_URL the rights that docs/operations/configuration.md lists under NATS';
 
-/**
- * How far the relay is behind the log, where its position is stored. A relay whose work items NATS refuses is late, although NATS answers all else;
- * so is one that cannot read from its position.
- */
+/** How far the relay is behind the log. One whose work items NATS refuses is late, although NATS answers all else. */
 export const relayCheck = async ({
   engines,
   clock,

@@ -207,10 +207,7 @@ const acceptDeps = (
   windows: { idempotencySeconds: config.idempotencySeconds, duplicateSeconds: config.duplicateSeconds },
 });
 
-/**
- * The wait of the cancel route for its row: bounded and never an error, because the command is recorded already
- * (docs/architecture.md#reading-row-or-fold).
- */
+/** The bounded wait of the cancel route for its row; never an error, as the command is recorded (docs/architecture.md#reading-row-or-fold). */
 const waitForProjection =
   ({ engines }: Parts) =>
   async (stream: string, revision: number): Promise<void> => {

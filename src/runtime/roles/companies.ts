@@ -44,10 +44,7 @@ type FactEngines = Pick<Engines, 'pool'> & { readModel: Pick<Engines['readModel'
 /** The parameters are refreshed once a day, so a short delay does no harm. */
 const PARAMETERS_CACHE_MS = 5_000;
 
-/**
- * An operator's entry takes precedence over the stored answer of the parameters API. No request waits for the API, and unknown parameters demand
- * nothing.
- */
+/** An operator's entry goes before the stored answer of the parameters API. No request waits for the API, and unknown demands nothing. */
 export const eligibilityFacts = (
   { engines, clock }: { engines: FactEngines; clock: Clock },
   catalogueOf: (company: Company) => Promise<Catalogue>,
@@ -94,10 +91,7 @@ const createPlaceMemo = () => {
   };
 };
 
-/**
- * To walk the parameters of a service costs more than the other rules, so each result is used as long as the parameters it was made of, for the day.
- * `onUnknown` gets the dotted service whose answer the result lacks, once for each result.
- */
+/** Keeps each result as long as the parameters it was made of, for the day. `onUnknown` gets a service without an answer, once for each result. */
 const createCodeMemo = () => {
   const known = new WeakMap<readonly CachedParameters[], Map<string, string | undefined>>();
   return (

@@ -39,10 +39,7 @@ const isOfKeyFile = (error: unknown): error is Error =>
 const detailOf = (error: unknown): { detail?: string } =>
   isOfKeyFile(error) ? { detail: error instanceof SealingKeyUnknown ? error.fault : error.message } : {};
 
-/**
- * Logs a request that ended in a fault: a warning when too many requests waited, otherwise an error. `detail` says what to do about the key file; these
- * messages are texts of this code.
- */
+/** Logs a request that ended in a fault. `detail` says what to do about the key file: these messages are texts of this code. */
 export const requestFaults =
   (logger: Pick<Logger, 'warn' | 'error'>, diskSpace: Pick<DiskSpace, 'record'>) =>
   (error: unknown, requestId: string): void => {

@@ -39,10 +39,7 @@ export type GuardReadinessSource = {
 /** Milliseconds before work that failed begins again. */
 const AGAIN_MS = 1_000;
 
-/**
- * Keeps the last guard readiness and runs work under it. A lost database pauses no work: work stops by itself where it needs the database, and the
- * log decides what it appends. `onFault` gets the fault of work that failed.
- */
+/** Keeps the last guard readiness and runs work under it. A lost database pauses no work, which stops by itself. `onFault`: of work that failed. */
 export const createGuardReadiness = (
   onFault: (error: unknown) => void,
 ): Omit<GuardReadinessSource, 'untilSettled'> & {
@@ -111,10 +108,9 @@ const LAST_LOOK_MS = 1_000;
 const RECORDED_IN_STOP_MS = 45_000;
 
 /**
- * A database that also keeps the log has one write-ahead log for both, so no event is without its guards. In a restored one both are of one moment,
- * and nothing shows how old that is: a restore records a pause. A process that lives through a failover notices what the new primary has lost, and
- * records a pause too, also while it stops. `nfse restore --mark` or another process may do so while this process runs, so the pause is looked for
- * all the time. A database that does not answer changes nothing, because nothing can be appended without it.
+ * No event is without its guards here, because both are in one database. Nothing shows how old a restored database is, so a restore records a pause.
+ * A process that notices what a failover has lost records one too, also while it stops. Another process may record one at any time, so a pause is
+ * looked for all the time. A database that does not answer changes nothing: nothing can be appended without it.
  */
 const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
   const { clock, engines, logger, runner } = parts;

@@ -12,10 +12,7 @@ export type UseRecorder = {
   flush(): Promise<void>;
 };
 
-/**
- * Records the hour in which each key was last used; further uses in that hour cost nothing. A use that could not be written is recorded with the next
- * use of the key.
- */
+/** Records the hour in which each key was last used. A use that could not be written is recorded with the next use of the key. */
 export const createUseRecorder = (
   uses: Pick<KeyUses, 'save'>,
   clock: Clock,

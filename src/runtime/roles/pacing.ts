@@ -18,10 +18,7 @@ const PAGES: Pace = { burst: 200, everyMs: 20, longestMs: 1_000 };
 /** Callers in memory. A caller that is forgotten gets a new burst. */
 const MAX_CALLERS = 10_000;
 
-/**
- * The caller as it is paced: a key or an IPv4 address as it is, of an IPv6 address the network of 64 bits, because a client has all addresses of its
- * network. A short form such as `1::2` may count as a larger network.
- */
+/** The caller as it is paced: of an IPv6 address the network of 64 bits, which a client has as a whole. A short form such as `1::2` may be larger. */
 export const pacedAs = (caller: string): string => {
   if (!caller.includes(':') || caller.includes('.')) return caller;
   const [left = ''] = caller.split('::', 1);

@@ -12,10 +12,7 @@ export const showParked = ({ queue, engines, logger }: Parts, signal: AbortSigna
 
 const LOOK_MS = 1_000;
 
-/**
- * Writes the work items that the in-process queue has parked where operator commands can read them, and does the retries that commands request. Does
- * no query while nothing is parked. Resolves when the signal aborts; an unreachable database is tried again.
- */
+/** Shows commands what the in-process queue has parked, and does the retries that they request; without a query while nothing is parked. */
 export const mirrorParked = async (
   queue: Pick<WorkQueue, 'parked' | 'retryParked'>,
   items: Pick<ParkedItems, 'replace' | 'retriesAsked'>,

@@ -16,10 +16,7 @@ const FAILED_PUTS = 2;
 /** How long a process whose work items were not taken does not lead: longer than the others wait for their next try. */
 const STAND_BACK_MS = 3 * STAND_BY_MS;
 
-/**
- * The position at which a relay without a checkpoint begins. Earlier work is in the rows of `deadlines`, from which refill and sweeper put it into
- * the queue. Read before the queue is refilled, so that no work is missed between the two.
- */
+/** Where a relay without a checkpoint begins: earlier work is in the rows of `deadlines`. Read before the queue is refilled from these rows. */
 export const relayStart = ({ engines }: Parts): Promise<LogPosition | null> => readCheckpoint(engines.pool, deadlines);
 
 /** Puts new work into the queue until the signal aborts. Over a durable queue one relay leads. */
@@ -33,10 +30,7 @@ export const runRelayRole = (start: LogPosition | null, parts: Parts, signal: Ab
   });
 };
 
-/**
- * A relay that twice cannot put work into the queue resigns, and a process that is not connected to the queue does not try to lead. Another process may
- * reach the queue. When none does, the lead is free, and the sweeper works as it does under a leader that puts nothing.
- */
+/** A relay that twice cannot put work resigns, and a process without the queue does not try to lead: another process may reach the queue. */
 const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: AbortSignal): Promise<void> => {
   const { engines, logger, queue } = parts;
   const session = leaderSession(engines.pool);
@@ -144,9 +138,6 @@ const relayFrom = async (
   }
 };
 
-/**
- * Everything before the earliest of these is in the log and was relayed. Work that was accepted at positions before it, since the log lost its end, is
- * put into the queue by the sweeper.
- */
+/** What lies before the earliest of these was relayed. Work accepted there since the log lost its end is put into the queue by the sweeper. */
 const earliest = (...places: readonly (LogPosition | null)[]): LogPosition | null =>
   places.reduce((first, place) => (isEarlier(place, first) ? place : first));

@@ -14,10 +14,7 @@ import { type Sweeper, sweep } from '../../workers/sweeper.js';
 import { faultFields, type Logger } from '../config/logger.js';
 import type { Parts } from './parts.js';
 
-/**
- * Sweeps until the signal aborts. Each sweep is followed by the deletion of guards whose windows are over and a look at the certificates. One sweeper
- * at a time saves work; two at once do no harm, because every decision is made on the log.
- */
+/** Sweeps until the signal aborts. One sweeper at a time saves work; two at once do no harm, because every decision is made on the log. */
 export const runSweeper = async (
   sweeper: Sweeper,
   { config, engines, logger, clock }: Parts,
@@ -42,10 +39,7 @@ export const runSweeper = async (
   await session.close();
 };
 
-/**
- * Appends the daily anchor of the log; one process leads. Runs beside the sweeps, because the first anchor of a large log reads all of it. Waits one
- * sweep interval after the start: a process that restarts repeatedly would otherwise read a day of the log each time.
- */
+/** Appends the daily anchor, beside the sweeps, as it may read the whole log. Waits first: each restart would otherwise read a day of the log. */
 export const runAnchorerRole = async (
   { engines, config, clock, logger }: Pick<Parts, 'engines' | 'config' | 'clock' | 'logger'>,
   signal: AbortSignal,
@@ -98,11 +92,7 @@ export const createAnchorFaults = (logger: Pick<Logger, 'warn' | 'error'>) => {
   };
 };
 
-/**
- * Destroys the keys of past test days until the signal aborts, once in each sweep interval. Runs also while issuing is paused: a pause has no bound,
- * nothing is appended, and a test invoice of such a day is over, so neither a comparison nor a repeated request needs its key (ADR 25). Needs no lead:
- * two processes that delete the same key do no harm.
- */
+/** Destroys the keys of past test days until the signal aborts, also while issuing is paused (ADR 25). Needs no lead: two at once do no harm. */
 export const runKeyDestruction = async (
   { config, engines, clock, logger }: Pick<Parts, 'config' | 'engines' | 'clock' | 'logger'>,
   signal: AbortSignal,
@@ -133,9 +123,8 @@ const WARN_EVERY_MS = 60_000;
 const MOST_EXPIRED = 100;
 
 /**
- * Logs when a certificate has fewer than 30, 15, 7 and 1 days left and when it has expired, each once per process: a new
- * process logs the current state again. Of the expired ones it names the 100 that ended last and counts the others in one line. Reads the expiries at
- * most once a minute, however often it is called.
+ * Logs once per process when a certificate has fewer than 30, 15, 7 and 1 days left and when it has expired. Of the expired ones it names the 100
+ * that ended last and counts the others. Reads the expiries at most once a minute.
  */
 export const createCertificateWarnings = ({ watch, clock, logger }: CertificateWarningsDeps): (() => Promise<void>) => {
   let logged = new Map<CompanyId, string>();

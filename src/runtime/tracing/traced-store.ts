@@ -4,10 +4,7 @@ import type { DomainEvent } from '../../app/event-store/event-types.js';
 import { present } from '../../domain/common/present.js';
 import type { Span, SpanAttributes, Tracing } from '../../ports/tracing.js';
 
-/**
- * Makes a span of each append and load inside a trace, and writes the append's span into the metadata of its events, where other work finds its trace
- * (ADR 51). Without a span of the calling work nothing changes.
- */
+/** Makes a span of each append and load inside a trace; that of an append goes into the metadata of its events (ADR 51). */
 export const tracedStore =
   (tracing: Tracing) =>
   (store: EventStore): EventStore => {

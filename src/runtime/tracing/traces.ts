@@ -128,10 +128,7 @@ const tracedAuthorizer =
 /** The trace of the work on a stream: that of its last event. Undefined without one, and when the log cannot be read. */
 type TraceOfStream = (stream: StreamName) => Promise<Traceparent | undefined>;
 
-/**
- * Makes a span of each work item that belongs to a trace when it is put, and of each delivery. An item without a trace, as the sweep puts it, continues
- * the trace of its stream.
- */
+/** Makes spans of a work item when it is put and of each delivery. An item without a trace, as of the sweep, continues that of its stream. */
 const tracedQueue =
   (tracing: Tracing, traceOf: TraceOfStream) =>
   <Queue extends WorkQueue>(queue: Queue): Queue => ({
