@@ -66,10 +66,7 @@ export type Session = {
   refusedCertificates(): Promise<readonly CertificateRefusal[]>;
   /** Lifetime of a test invoice in seconds. */
   testRetentionSeconds: number;
-  /**
-   * Makes a throwaway certificate that only the simulator accepts. Refused where no mode is simulated, where the simulator keeps its authority
-   * elsewhere, and in place of a certificate that is not a simulator's.
-   */
+  /** Makes a throwaway certificate that only the simulator accepts. Refused where no simulator takes it, and in place of a real certificate. */
   issueDemoCertificate(
     cnpj: string,
     legalName: string,

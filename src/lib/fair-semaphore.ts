@@ -157,8 +157,7 @@ export const createFairSemaphore = (options: FairSemaphoreOptions): FairSemaphor
     startNext();
   };
   /**
-   * Counts a waiting task as running before it resumes, so that no task that arrives in between takes its place. Without a free place the queue is not
-   * asked: it would look at every waiting owner, at each arrival and each end.
+   * A waiting task counts as running before it resumes, so that no other takes its place. Without a place the queue, which takes time, is not asked.
    */
   const startNext = (): void => {
     while (hasPlace()) {

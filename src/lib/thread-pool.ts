@@ -29,23 +29,15 @@ export type ThreadPoolOptions = {
   waitMs: number;
   /** Longest time of a job in each of its threads. */
   timeoutMs: number;
-  /**
-   * Longest start of a thread, which its first job has beside `timeoutMs`; default 60 s. On a machine that starves, a thread that was replaced while it
-   * started would be replaced again and again.
-   */
+  /** Longest start of a thread, beside `timeoutMs`; default 60 s. A shorter one would replace threads of a machine that starves again and again. */
   startMs?: number | undefined;
-  /**
-   * A thread that is busy for longer no longer counts, so that the others' jobs go on beside it; default 3 s. At most `workers` threads are so late.
-   */
+  /** A thread that is busy for longer does not count, so that others' jobs go on; default 3 s. At most `workers` threads are so late. */
   patienceMs?: number;
   /** Heap of one thread in MiB. A thread that needs more dies without the process. */
   heapMb: number;
   /** Beside the heap, for young objects, in MiB; the default of Node is 48. */
   youngMb?: number | undefined;
-  /**
-   * Owners that use the same engines. While others are present, an owner of whom 8 jobs wait starts none after a job for four times the time that the
-   * job took, at most 100 ms. Default: none is present.
-   */
+  /** Owners that use the same engines: while others are present, one that floods rests as in a fair semaphore. Default: none is present. */
   presence?: Presence | undefined;
 };
 

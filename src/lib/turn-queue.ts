@@ -1,7 +1,4 @@
-/**
- * A queue in which owners take turns and each owner's items keep their order. Every operation takes the same time, however many items and owners wait.
- * `createFairQueue` also lets owners pass that do not flood, and looks at each owner for that.
- */
+/** A queue in which owners take turns. Every operation takes the same time, however many wait; `createFairQueue` looks at each owner. */
 export const createTurnQueue = <T>() => {
   /** Each owner that has items, once. */
   const owners = createFifo<string>();

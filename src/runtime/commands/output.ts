@@ -6,10 +6,7 @@ const STDOUT = 1;
 /** `write` takes text as it is. `isCut`: something could not be written. */
 export type Output = {
   write(text: string): void;
-  /**
-   * What is written from now on is shown only this once: when no reader gets the text, stderr gets this line. The null device may be meant, so it is no
-   * fault.
-   */
+  /** What follows is shown only this once: without a reader stderr gets this line. The null device may be meant, so it is no fault. */
   ifUnseen(line: string): void;
   isCut(): boolean;
 };

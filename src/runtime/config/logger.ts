@@ -79,9 +79,7 @@ const FRAME = /^\s+at (?:.*\(|async )?(?:file:\/\/)?([^(]*\b((?:src|projections|
 /** A frame is no longer; the expression takes time with the square of a line's length. */
 const LONGEST_FRAME = 1_000;
 
-/**
- * The first place of a stack in this code, as `src/app/x.ts:10:3`. A built file holds many sources, also of packages; the map beside it tells which.
- */
+/** The first place of a stack in this code, as `src/app/x.ts:10:3`. Of a built file, which holds many sources, the map beside it tells which. */
 const placeIn = (frames: string): string | undefined => {
   for (const frame of frames.split('\n')) {
     const [, file = '', path = '', line = '', column = ''] = (frame.length <= LONGEST_FRAME && FRAME.exec(frame)) || [];

@@ -25,9 +25,7 @@ const isFixed = (version: string): boolean => {
   return minor > line.minor || (minor === line.minor && patch >= line.patch);
 };
 
-/**
- * Returns the message that refuses this Node (`process.versions.node`) and names working versions; undefined when the version may run the service.
- */
+/** The message that refuses this Node (`process.versions.node`) and names working versions; undefined when the version may run the service. */
 export const refusalOfNode = (version: string): string | undefined =>
   isFixed(version)
     ? undefined

@@ -102,9 +102,7 @@ export const engineChecks = async (
   return checks;
 };
 
-/**
- * No fault by itself: a folder that a demo or a rehearsal left is harmless. Invoices in the folder would be issued again when a client repeats them.
- */
+/** No fault: a folder that a demo left is harmless. Invoices in the folder would be issued again when a client repeats them. */
 export const unusedDatabaseChecks = (config: Pick<Config, 'databaseUrl' | 'dataDir'>): readonly Check[] => {
   const unused = unusedDatabase(config);
   return unused === undefined

@@ -149,9 +149,7 @@ export const openTaxRegistry = (
 const isCarried = (address: EntryAddress): boolean =>
   domesticAddress(address, (city, state) => municipalityByName(city, state)?.ibge) !== undefined;
 
-/**
- * Logs addresses that a note goes out without, at most once a minute, because each invoice to that customer asks again. No line names the customer.
- */
+/** Logs addresses that no note can carry, at most once a minute: each invoice to that customer asks again. No line names the customer. */
 export const warnOfUnusableAddresses = (logger: Logger): UnusableAddress =>
   countedReports(WARN_EVERY_MS, (unusable, members) =>
     logger.warn({ msg: 'an address of the tax registry is left out: no note can carry it', members, unusable }),
