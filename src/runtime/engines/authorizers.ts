@@ -47,9 +47,9 @@ type AuthorizerParts = {
 export type WhenReady = (task: () => Promise<void>) => void;
 
 /** Returns an authorizer with one client per mode, each with its own trust roots. A mode without an address answers that it was not reached. */
-export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer> => {
+export const openAuthorizer = (parts: AuthorizerParts): Authorizer => {
   const read = openReadingThreads(parts.runner, { whenReady: parts.whenReady });
-  const clients = { live: await openClient(parts, read, 'live'), test: await openClient(parts, read, 'test') };
+  const clients = { live: openClient(parts, read, 'live'), test: openClient(parts, read, 'test') };
   return {
     sendDps: async (caller, bytes, deadlineAt) =>
       (await clients[caller.mode]?.sendDps(caller, bytes, deadlineAt)) ?? notSent,
@@ -62,11 +62,11 @@ export const openAuthorizer = async (parts: AuthorizerParts): Promise<Authorizer
   };
 };
 
-const openClient = async (
+const openClient = (
   { config, clock, runner, simulator, certificateOf }: AuthorizerParts,
   read: Reader,
   mode: Mode,
-): Promise<Authorizer | undefined> => {
+): Authorizer | undefined => {
   const { address, trustRootsPem } = authorizerAddress(config, simulator, mode);
   if (address === undefined) return undefined;
   const adn = adnAddress(config, simulator, mode, 'contribuintes');

@@ -157,7 +157,7 @@ const settle = async (command: SettleCommand, operator: string, parts: Parts): P
     const simulated = modesWithoutAuthorizer(config).length > 0;
     const simulator = parts.simulator ?? (simulated ? await runningSimulator(config, clock) : undefined);
     const certificateOf = certificatesOf(parts, actor);
-    const opened = await openAuthorizer({ config, clock, runner: own, simulator, certificateOf });
+    const opened = openAuthorizer({ config, clock, runner: own, simulator, certificateOf });
     const authorizer = parts.metrics.measureAuthorizer(opened);
     return await settleInvoice(command, settleDepsOf(parts, authorizer, actor));
   } finally {

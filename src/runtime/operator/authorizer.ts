@@ -19,7 +19,7 @@ export const openSessionAuthorizer = async (
   company?: Parameters<typeof certificatesOf>[2],
 ): Promise<Authorizer> => {
   const simulator = modesWithoutAuthorizer(parts.config).length === 0 ? undefined : await reachSimulator(parts);
-  return await openAuthorizer({ ...parts, simulator, certificateOf: certificatesOf(parts, actor, company) });
+  return openAuthorizer({ ...parts, simulator, certificateOf: certificatesOf(parts, actor, company) });
 };
 
 /** Reaches the simulator of this data folder, or starts it on its ledger. Without a ledger none: an empty one would "prove" a false absence. */

@@ -53,7 +53,7 @@ export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> 
   const company = companyOf(parts.engines, parts.clock);
   // Only asked for XML that the log lacks. In a mode that this process cannot reach, it answers that it was not reached.
   const certificateOf = certificatesOf(parts, 'worker:api', company);
-  const opened = await openAuthorizer({ ...parts, certificateOf, whenReady: undefined });
+  const opened = openAuthorizer({ ...parts, certificateOf, whenReady: undefined });
   const authorizer = parts.metrics.measureAuthorizer(parts.traces.authorizer(opened));
   const app = createApp(httpDeps(parts, { pdf, authorizer, company, address }));
   const logRefusal = refusalLines(logger);

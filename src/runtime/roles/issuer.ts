@@ -70,7 +70,7 @@ const probeBreakers = ({ breaker }: IssuerDeps, { logger }: Parts, signal: Abort
 export type IssuingDeps = IssuerDeps & { certificateOf: CertificateOf };
 
 /** What issuing and verdicts need. Opens the authorizer. */
-export const openIssuingDeps = async (parts: Parts): Promise<IssuingDeps> => {
+export const openIssuingDeps = (parts: Parts): IssuingDeps => {
   const { engines, clock, config, logger, metrics, decorateAuthorizer } = parts;
   const company = companyOf(engines, clock);
   const tellOperators = createNoticeTeller({ pool: engines.pool, clock, logger, metrics });
@@ -95,7 +95,7 @@ export const openIssuingDeps = async (parts: Parts): Promise<IssuingDeps> => {
   });
   return {
     store: engines.store,
-    authorizer: certificates.watch(decorateAuthorizer(await openAuthorizer({ ...parts, certificateOf }))),
+    authorizer: certificates.watch(decorateAuthorizer(openAuthorizer({ ...parts, certificateOf }))),
     certificates,
     breaker: createBreaker({
       clock,

@@ -32,7 +32,7 @@ export const runReconciliation = async (
   const asked = modes.filter((mode) => config.authorizer[mode] !== undefined || simulator !== undefined);
   if (asked.length === 0 || (settings.samplePercent === 0 && config.distribution.everySeconds === 0)) return;
   const session = leaderSession(engines.pool);
-  const clients = await perMode(createDistribution, 'contribuintes', asked, parts, deps.certificateOf);
+  const clients = perMode(createDistribution, 'contribuintes', asked, parts, deps.certificateOf);
   await runReconciler({
     ...deps,
     actor: 'timer:reconciliation',
@@ -44,7 +44,7 @@ export const runReconciliation = async (
     paceMs: paceSeconds * 1000,
     distribution: {
       after: async (caller, nsu) =>
-        (await clients.of(caller.mode)?.after(caller, nsu)) ?? { kind: 'inconclusive', reason: 'no_address' },
+        (await clients.get(caller.mode)?.after(caller, nsu)) ?? { kind: 'inconclusive', reason: 'no_address' },
     },
     distributionProgress: createDistributionProgressStore(engines.pool),
     readModel: engines.readModel,
@@ -60,34 +60,27 @@ export const runReconciliation = async (
     onDifference: createDifferenceTeller({ pool: engines.pool, clock, logger }),
     onFault: (error) => logger.warn({ msg: 'reconciliation failed and continues', ...faultFields(error) }),
   });
-  clients.close();
+  for (const client of clients.values()) client.close();
   await session.close();
 };
 
 /** One client of a service of the ADN for each mode whose address is known, because each mode trusts different servers. */
-const perMode = async <Client extends { close(): void }>(
+const perMode = <Client>(
   create: (options: AdnOptions) => Client,
   service: AdnService,
   asked: readonly Mode[],
   { clock, config, simulator }: Parts,
   certificateOf: CertificateOf,
-): Promise<{ of(mode: Mode): Client | undefined; close(): void }> => {
+): ReadonlyMap<Mode, Client> => {
   const clients = new Map<Mode, Client>();
   for (const mode of asked) {
     const address = adnAddress(config, simulator, mode, service);
     if (address === undefined) continue;
     const trustRootsPem = trustRoots(config, simulator, mode);
-    clients.set(
-      mode,
-      create({ address, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf, now: () => clock.now() }),
-    );
+    const options = { address, trustRootsPem, timeoutMs: CALL_TIMEOUT_MS, certificateOf, now: () => clock.now() };
+    clients.set(mode, create(options));
   }
-  return {
-    of: (mode) => clients.get(mode),
-    close: () => {
-      for (const client of clients.values()) client.close();
-    },
-  };
+  return clients;
 };
 
 /** Milliseconds for which a read of the registered companies serves. The refresher asks for it again within a minute, sooner where there are few. */
@@ -102,7 +95,7 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
   const asked = modes.filter((mode) => adnAddress(config, simulator, mode, 'parametrizacao') !== undefined);
   if (asked.length === 0) return;
   const certificateOf = certificatesOf(parts, 'timer:parameters');
-  const clients = await perMode(createMunicipalParameters, 'parametrizacao', asked, parts, certificateOf);
+  const clients = perMode(createMunicipalParameters, 'parametrizacao', asked, parts, certificateOf);
   const session = leaderSession(engines.pool);
   const refusals = createCertificateRefusals(engines.pool).all;
   const wanted = shortCache(WANTED_MS, clock, async () =>
@@ -111,7 +104,7 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
   await runParametersRefresher({
     api: {
       ask: async (caller, ...question) =>
-        (await clients.of(caller.mode)?.ask(caller, ...question)) ?? { kind: 'no_proof', reason: 'no_address' },
+        (await clients.get(caller.mode)?.ask(caller, ...question)) ?? { kind: 'no_proof', reason: 'no_address' },
     },
     clock,
     signal,
@@ -127,7 +120,7 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
     },
     onFault: (error) => logger.warn({ msg: 'refreshing municipal parameters failed', ...faultFields(error) }),
   });
-  clients.close();
+  for (const client of clients.values()) client.close();
   await session.close();
 };
 

@@ -17,7 +17,7 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
   };
   const issues = roles.includes('issuer');
   const sweeps = roles.includes('sweeper');
-  const deps = issues || sweeps ? await openIssuingDeps(parts) : undefined;
+  const deps = issues || sweeps ? openIssuingDeps(parts) : undefined;
   // Aborts at the very beginning of a stop: a send that begins while the public API still drains might be cut off at the end.
   const signal = runner.stopping;
   const after = await relayStart(parts);

@@ -52,7 +52,7 @@ describe('whom TLS believes to be the authorizer', () => {
   const isAsked = async (mode: Mode, config: Config, simulator?: { urls: Record<Mode, string>; caPem: string }) => {
     const before = server.received.length;
     const certificateOf = async () => certificate;
-    const authorizer = await openAuthorizer({ config, clock: systemClock, runner, simulator, certificateOf });
+    const authorizer = openAuthorizer({ config, clock: systemClock, runner, simulator, certificateOf });
     await authorizer.findByDps({ mode, companyId: '12345678000195' }, 'DPS1');
     return server.received.length > before;
   };
