@@ -23,7 +23,7 @@ import {
 import { counted } from '../lib/counted.js';
 import { knownIn } from '../ports/municipal-parameters.js';
 import { shippedCatalogue } from '../tables/catalogue.js';
-import { municipalityByName, nearestMunicipality } from '../tables/municipalities.js';
+import { municipalityByName, municipalityCode, nearestMunicipality } from '../tables/municipalities.js';
 import type { Check, Session } from './session.js';
 
 type Sources = Pick<Session, 'readModel' | 'parameters' | 'clock'>;
@@ -187,7 +187,7 @@ export const emitterWarnings = async (
   { registration }: Pick<Company, 'registration'>,
   { parameters, clock }: Pick<Sources, 'parameters' | 'clock'>,
 ): Promise<readonly { mode: Mode; text: string }[]> => {
-  const ibge = municipalityByName(registration.city, registration.state)?.ibge;
+  const ibge = municipalityCode(registration.city, registration.state);
   if (ibge === undefined || registration.taxRegime === 'mei') return [];
   const entries = await parameters.entriesOf(ibge);
   return modes.flatMap((mode) => {
@@ -214,7 +214,7 @@ export const municipalCodeWarnings = async (
   { registration }: Pick<Company, 'registration'>,
   sources: Sources,
 ): Promise<readonly { mode: Mode; isFault: boolean; text: string }[]> => {
-  const ibge = municipalityByName(registration.city, registration.state)?.ibge;
+  const ibge = municipalityCode(registration.city, registration.state);
   // Rules E0312 and E0314 do not apply to a MEI.
   if (ibge === undefined || registration.taxRegime === 'mei') return [];
   const entries = await sources.parameters.entriesOf(ibge);

@@ -26,6 +26,9 @@ export const municipalityByCode = (ibge: string): Municipality | undefined => by
 export const municipalityByName = (city: string, uf: string): Municipality | undefined =>
   municipalityByCode(codesByName(uf.toUpperCase())?.get(nameText(city)) ?? '');
 
+/** The IBGE code of the same. */
+export const municipalityCode = (city: string, uf: string): string | undefined => municipalityByName(city, uf)?.ibge;
+
 /** The municipality that a misspelt city or state probably means: of the state the nearest name, else the nearest of all. */
 export const nearestMunicipality = (city: string, uf: string): Municipality | undefined => {
   const sent = nameText(city);

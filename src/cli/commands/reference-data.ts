@@ -14,7 +14,7 @@ import { reductionToConfirm, resolveDeclaration } from '../../domain/company/ibs
 import { ibsCbsText, reductionText } from '../../domain/company/ibs-cbs-report.js';
 import { counted } from '../../lib/counted.js';
 import { companyFileTables, ibsCbsTables, shippedCatalogue, shippedCnaes } from '../../tables/catalogue.js';
-import { municipalityByName, nearestMunicipality } from '../../tables/municipalities.js';
+import { municipalityCode, nearestMunicipality } from '../../tables/municipalities.js';
 import { badUsage, type Command, done, fileDone, textFlag, unknownCompany, warned, withProblems } from '../command.js';
 import { readJsonFile, readOperatorText } from '../flags.js';
 import { companyIbsCbs } from '../ibs-cbs.js';
@@ -147,7 +147,7 @@ export const registryCommand: Command = {
   run: async ({ positionals: [file = ''], actor, session }) => {
     const json = await readJsonFile(file);
     if ('problem' in json) return badUsage(json.problem);
-    const parsed = parseRegistryFile(json.value, { codeOf, nearestTo });
+    const parsed = parseRegistryFile(json.value, { codeOf: municipalityCode, nearestTo });
     if ('problems' in parsed) return withProblems(`${file} was not recorded:`, parsed.problems);
     const changed = await putRegistryEntries(parsed.entries, (await session()).companyDeps(actor));
     const { entries, warnings } = parsed;
@@ -155,8 +155,6 @@ export const registryCommand: Command = {
     return done(warned(told, warnings), { entries: entries.size, changed, warnings });
   },
 };
-
-const codeOf = (city: string, state: string): string | undefined => municipalityByName(city, state)?.ibge;
 
 const nearestTo = (city: string, state: string): string | undefined => {
   const near = nearestMunicipality(city, state);

@@ -8,7 +8,7 @@ import { type Mode, modes } from '../../domain/common/ids.js';
 import { isBefore } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import { AppendOutcomeUnknown, EventLogUnavailable } from '../../ports/event-log.js';
-import { municipalityByName } from '../../tables/municipalities.js';
+import { municipalityCode } from '../../tables/municipalities.js';
 import { authorizerAddress } from '../engines/authorizers.js';
 import { certificatesOf } from '../engines/companies.js';
 import { isDiskFull } from '../engines/disk-space.js';
@@ -93,7 +93,7 @@ const clockCheck = async (
 
 const idToAsk = (mode: Mode, { registration: { cnpj, city, state, dps } }: Company): string => {
   const { series, nextNumber: number } = dps[mode];
-  return dpsId({ municipality: municipalityByName(city, state)?.ibge ?? '0000000', cnpj, series, number });
+  return dpsId({ municipality: municipalityCode(city, state) ?? '0000000', cnpj, series, number });
 };
 
 /** Codes of Node for a certificate that no trusted authority vouches for. */

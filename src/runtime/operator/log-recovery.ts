@@ -19,7 +19,7 @@ import type { CompanyId } from '../../domain/common/ids.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import { pause } from '../../lib/pause.js';
 import { centralBankCode } from '../../tables/catalogue.js';
-import { municipalityByName } from '../../tables/municipalities.js';
+import { municipalityCode } from '../../tables/municipalities.js';
 import { modesWithoutAuthorizer } from '../config/config.js';
 import { certificatesOf } from '../engines/companies.js';
 import { openPatientPool } from '../engines/database.js';
@@ -130,7 +130,7 @@ const depsOf = async (
       return identity !== undefined && isForSimulator(identity.certificatePem);
     },
     currencyCode: centralBankCode,
-    municipalityOf: ({ city, state }) => municipalityByName(city, state)?.ibge,
+    municipalityOf: ({ city, state }) => municipalityCode(city, state),
     byAccessKeys: readModel.byAccessKeys,
     companyRows: readModel.companies,
     heldNumbers: createHeldNumbersRead(patient),

@@ -22,7 +22,7 @@ import { shortCache } from '../../lib/short-cache.js';
 import type { Authorizer } from '../../ports/authorizer.js';
 import type { PdfRenderer } from '../../ports/pdf.js';
 import { ibsCbsTables } from '../../tables/catalogue.js';
-import { municipalityByName } from '../../tables/municipalities.js';
+import { municipalityCode } from '../../tables/municipalities.js';
 import type { Config } from '../config/config.js';
 import { connectionLimits, openFilesLimit, warnOfDrops } from '../config/connection-limits.js';
 import { faultFields, requestFields } from '../config/logger.js';
@@ -199,7 +199,7 @@ const acceptDeps = (
   hashes: guardHashes(engines.sealingKeys.guards),
   taxRegistry: openTaxRegistry(config, engines, clock, warnOfUnusableAddresses(logger)),
   ibsCbs: ibsCbsTables,
-  municipalityCode: (city, state) => municipalityByName(city, state)?.ibge,
+  municipalityCode,
   underWay: new Map(),
   clock,
   company,

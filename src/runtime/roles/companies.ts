@@ -22,7 +22,7 @@ import { shortCache } from '../../lib/short-cache.js';
 import type { Clock } from '../../ports/clock.js';
 import type { RegistryEntry, TaxRegistry } from '../../ports/tax-registry.js';
 import { currencyCodes, isCurrency, isCustomerCountry, shippedCatalogue } from '../../tables/catalogue.js';
-import { municipalityByName } from '../../tables/municipalities.js';
+import { municipalityCode } from '../../tables/municipalities.js';
 import type { Config } from '../config/config.js';
 import type { Logger } from '../config/logger.js';
 import { OPERATOR_CACHE_MS } from '../engines/companies.js';
@@ -56,7 +56,7 @@ export const eligibilityFacts = (
     test: shortCache(PARAMETERS_CACHE_MS, clock, (ibge) => cache.of('test', ibge)),
   };
   const onlyCodeOf = createCodeMemo();
-  const placeOf = createPlaceMemo();
+  const ibgeOf = createIbgeMemo();
   const demandsOf = async (ibge: string, { registration }: Company, mode: Mode) => {
     const [operator, kept] = await Promise.all([operatorDemands(ibge), keptOf[mode](ibge)]);
     const now = clock.now();
@@ -72,22 +72,22 @@ export const eligibilityFacts = (
     };
   };
   return async (known, mode) => {
-    const found = placeOf(known.registration);
+    const ibge = ibgeOf(known.registration);
     const [municipality, catalogue] = await Promise.all([
-      found === undefined ? undefined : demandsOf(found.ibge, known, mode),
+      ibge === undefined ? undefined : demandsOf(ibge, known, mode),
       catalogueOf(known),
     ]);
     return { municipality, catalogue, isCountry: isCustomerCountry, isCurrency, currencies: currencyCodes() };
   };
 };
 
-/** The municipality of a registration, looked up once for each time that the registration is read. */
-const createPlaceMemo = () => {
-  const places = new WeakMap<Company['registration'], ReturnType<typeof municipalityByName>>();
-  return (registration: Company['registration']): ReturnType<typeof municipalityByName> => {
-    const place = places.get(registration) ?? municipalityByName(registration.city, registration.state);
-    places.set(registration, place);
-    return place;
+/** The municipality's code of a registration, looked up once for each time that the registration is read. */
+const createIbgeMemo = () => {
+  const codes = new WeakMap<Company['registration'], string | undefined>();
+  return (registration: Company['registration']): string | undefined => {
+    const code = codes.get(registration) ?? municipalityCode(registration.city, registration.state);
+    codes.set(registration, code);
+    return code;
   };
 };
 
@@ -146,8 +146,7 @@ export const openTaxRegistry = (
   };
 };
 
-const isCarried = (address: EntryAddress): boolean =>
-  domesticAddress(address, (city, state) => municipalityByName(city, state)?.ibge) !== undefined;
+const isCarried = (address: EntryAddress): boolean => domesticAddress(address, municipalityCode) !== undefined;
 
 /** Logs addresses that no note can carry, at most once a minute: each invoice to that customer asks again. No line names the customer. */
 export const warnOfUnusableAddresses = (logger: Logger): UnusableAddress =>

@@ -11,7 +11,7 @@ import type { InvoiceFacts } from '../../domain/invoice/state.js';
 import { dottedService } from '../../domain/municipality/parameters.js';
 import type { ParametersCache } from '../../ports/municipal-parameters.js';
 import { centralBankCode } from '../../tables/catalogue.js';
-import { municipalityByName } from '../../tables/municipalities.js';
+import { municipalityCode } from '../../tables/municipalities.js';
 import { runBreakerProber } from '../../workers/breaker-prober.js';
 import { runIssuer } from '../../workers/issuer.js';
 import { faultFields } from '../config/logger.js';
@@ -136,6 +136,6 @@ export const askAgainAboutService = async (
   if (serviceCode === undefined || !codes.some((code) => CONTRADICTING.has(code))) return;
   const registration = (await company(companyId))?.registration;
   if (registration === undefined) return;
-  const found = municipalityByName(registration.city, registration.state);
-  if (found !== undefined) await cache.askAgain(mode, found.ibge, dottedService(serviceCode), clock.now());
+  const ibge = municipalityCode(registration.city, registration.state);
+  if (ibge !== undefined) await cache.askAgain(mode, ibge, dottedService(serviceCode), clock.now());
 };

@@ -11,7 +11,7 @@ import { createAskers } from '../../app/municipal-parameters/askers.js';
 import { wantedOf } from '../../app/municipal-parameters/wanted.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
-import { municipalityByName } from '../../tables/municipalities.js';
+import { municipalityCode } from '../../tables/municipalities.js';
 import { runParametersRefresher } from '../../workers/parameters-refresher.js';
 import { runReconciler } from '../../workers/reconciler.js';
 import { faultFields } from '../config/logger.js';
@@ -127,6 +127,6 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
 const companiesOf = ({ engines, clock }: Pick<Parts, 'engines' | 'clock'>) => ({
   companies: async () =>
     (await engines.readModel.companies()).map((company) => ({ companyId: company.registration.cnpj, company })),
-  ibgeOf: (city: string, state: string) => municipalityByName(city, state)?.ibge,
+  ibgeOf: municipalityCode,
   catalogueOf: companyCatalogue(engines, clock),
 });
