@@ -4,7 +4,7 @@ import { FolderInUse, type Simulator } from '../../simulator/options.js';
 import { startSimulator } from '../../simulator/start.js';
 import { systemClock } from './clock.js';
 import { endAbandonedSimulator, namedProcess, simulatorProcessId, writeSimulatorOwner } from './simulator-owner.js';
-import type { ChildMessage, SimulatorOrder, SimulatorSettings } from './simulator-process.js';
+import type { ChildMessage, NodeError, SimulatorOrder, SimulatorSettings } from './simulator-process.js';
 import { simulatorTables } from './simulator-tables.js';
 
 /** Serving clients, PDFs included, goes before simulating the authorizer when the cores are busy. */
@@ -61,7 +61,7 @@ const run = async ({ settings, logs }: SimulatorOrder): Promise<void> => {
     const { close: _close, ...simulator } = opened;
     tell({ kind: 'ready', simulator });
   } catch (error) {
-    const { name, message, code, port, syscall, path } = error as NodeJS.ErrnoException & { port?: number };
+    const { name, message, code, port, syscall, path } = error as NodeError;
     tell({ kind: 'failed', fault: { name, message, code, port, syscall, path } }, () => void end());
   }
 };

@@ -12,14 +12,10 @@ export type SimulatorSettings = Omit<SimulatorOptions, 'clock' | 'timers' | 'tab
 /** The one message to the process. `logs`: whether it sends its log lines. */
 export type SimulatorOrder = { settings: SimulatorSettings; logs: boolean };
 
-type StartFault = {
-  name: string;
-  message: string;
-  code: string | undefined;
-  port: number | undefined;
-  syscall: string | undefined;
-  path: string | undefined;
-};
+type StartFault = Pick<NodeError, 'name' | 'message' | 'code' | 'port' | 'syscall' | 'path'>;
+
+/** `port`: of a fault of listening. */
+export type NodeError = NodeJS.ErrnoException & { port?: number | undefined };
 
 export type ChildMessage =
   | { kind: 'ready'; simulator: Omit<Simulator, 'close'> }
