@@ -1,5 +1,6 @@
-import { mkdir, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { errorCode } from './error-code.js';
 
 /**
@@ -31,3 +32,12 @@ const makeOne = (path: string, mode: number): Promise<boolean> =>
       throw error;
     },
   );
+
+/** Makes the folder and proves that it takes files. Rejects with the fault of the file system. */
+export const proveFolder = async (folder: string): Promise<void> => {
+  // Processes of different containers have one id.
+  const proof = join(folder, `.nfse-${randomUUID()}`);
+  await makeFolders(folder);
+  await writeFile(proof, '');
+  await rm(proof);
+};

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { deliverBatch, type Waiting } from '../../lib/deliver-batch.js';
+import { deliverBatch, type Waiting } from '../../lib/batches.js';
 import { errorCode } from '../../lib/error-code.js';
 import { AppendOutcomeUnknown, type AppendResult, EventLogUnavailable, IssuingPaused } from '../../ports/event-log.js';
 import { isRolledBack, sqlFault } from '../sql/errors.js';

@@ -1,4 +1,4 @@
-import { deliverBatch, type SendBatch, type Waiting } from '../../lib/deliver-batch.js';
+import { deliverBatch, type SendBatch, type Waiting } from '../../lib/batches.js';
 import { sqlFault } from './errors.js';
 
 /** Most items of one statement. */

@@ -8,7 +8,7 @@ import {
   dpsNumbersFrom,
 } from '../../domain/dps-number/dps-number.js';
 import type { InvoiceFacts } from '../../domain/invoice/state.js';
-import { createKeyedBatches } from '../../lib/keyed-batches.js';
+import { createKeyedBatches } from '../../lib/batches.js';
 import { type Cause, workerContext } from '../event-store/command-context.js';
 import type { EventStore } from '../event-store/event-store.js';
 import { transact, transactTogether } from '../event-store/transact.js';

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { badUsage, done, type Outcome, refused } from '../../cli/command.js';
 import { timelineOf } from '../../cli/commands/invoice.js';
 import { errorCode } from '../../lib/error-code.js';
-import { proveFolder } from '../../lib/prove-folder.js';
+import { proveFolder } from '../../lib/make-folders.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { type Config, readConfig, roles } from '../config/config.js';
 import { createLogger } from '../config/logger.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKeyedBatches } from '../../src/lib/keyed-batches.js';
+import { createKeyedBatches } from '../../src/lib/batches.js';
 
 /** Batches that are answered when the test says so. */
 const held = () => {
