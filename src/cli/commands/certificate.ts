@@ -4,13 +4,20 @@ import type { ProfileFault } from '../../certificates/profile.js';
 import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
 import { type CompanyId, invoicePrefix, modes } from '../../domain/common/ids.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
+import type { KeyFault } from '../../domain/company/events.js';
 import { counted } from '../../lib/counted.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag, warned } from '../command.js';
 import { readOperatorFile } from '../flags.js';
-import { KEY_FAULTS } from '../key-faults.js';
 import { invoiceRowsUpTo, tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
+
+/** What is wrong with the key of a certificate, for operators. */
+export const KEY_FAULTS: Record<KeyFault, string> = {
+  key_size: 'its RSA key has fewer than 2,048 or more than 4,096 bits',
+  key_exponent: 'the public exponent of its RSA key is not 65,537',
+  key_broken: 'its private key does not sign for the certificate',
+};
 
 /** The command that stores a company's certificate, as the cure of a check names it. */
 export const putCertificateCommand = (companyId: string): string =>

@@ -45,10 +45,10 @@ import {
 } from '../company-warnings.js';
 import { BAD_MONTH, monthFlag, readJsonFile } from '../flags.js';
 import { companyIbsCbs, ibsCbsWarnings } from '../ibs-cbs.js';
-import { KEY_FAULTS } from '../key-faults.js';
 import { tellRowsBehind } from '../rows-behind.js';
 import type { Session } from '../session.js';
 import { jsonText } from '../terminal.js';
+import { KEY_FAULTS } from './certificate.js';
 
 const put: Command = {
   name: 'company put',

@@ -23,12 +23,11 @@ import {
   unusedTaxWarnings,
 } from '../company-warnings.js';
 import { ibsCbsChecks } from '../ibs-cbs.js';
-import { KEY_FAULTS } from '../key-faults.js';
 import { type Check, type Session, unlessBehind } from '../session.js';
 import { readStartingPoint, STARTING_POINT } from '../starting-point.js';
 import { switchedOffText } from './api.js';
 import { NAME_WHAT_CHANGED } from './backup.js';
-import { putCertificateCommand } from './certificate.js';
+import { KEY_FAULTS, putCertificateCommand } from './certificate.js';
 import { logRecoveryChecks } from './recovery-checks.js';
 
 /** Numbers in a row after which a series counts as ended. A larger gap arises only when as many invoices failed before their attempt. */
