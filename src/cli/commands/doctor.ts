@@ -7,7 +7,16 @@ import type { Company } from '../../domain/company/company.js';
 import { counted } from '../../lib/counted.js';
 import { inGroups } from '../../lib/in-groups.js';
 import { printableLines } from '../../lib/printable.js';
-import { badUsage, type Command, type Outcome, refused, reported, textFlag, textFlags } from '../command.js';
+import {
+  badUsage,
+  type Command,
+  type Flags,
+  type Outcome,
+  refused,
+  reported,
+  textFlag,
+  textFlags,
+} from '../command.js';
 import {
   activityWarnings,
   approximateTableWarnings,
@@ -23,7 +32,7 @@ import {
   unusedTaxWarnings,
 } from '../company-warnings.js';
 import { ibsCbsChecks } from '../ibs-cbs.js';
-import { type Check, type Session, unlessBehind } from '../session.js';
+import { type Check, type LogRecoveryOptions, type Session, unlessBehind } from '../session.js';
 import { readStartingPoint, STARTING_POINT } from '../starting-point.js';
 import { switchedOffText } from './api.js';
 import { NAME_WHAT_CHANGED } from './backup.js';
@@ -62,63 +71,67 @@ export const doctorCommand: Command = {
   },
   changes: true,
   run: async ({ flags, actor, session, terminal }) => {
-    const span = Number(textFlag(flags, 'span') ?? SPAN);
-    if (!Number.isInteger(span) || span < 1 || span > 10_000)
-      return badUsage('--span must be a number from 1 to 10000');
-    const acceptUnknown = flags['accept-unknown'] === true;
-    const named = textFlags(flags, 'from').map(readStartingPoint);
-    const wrong = named.find((one) => 'problem' in one);
-    if (wrong !== undefined) return badUsage(wrong.problem);
-    const leftOut = textFlags(flags, 'without-authorizer');
-    const withoutAuthorizer = modes.filter((mode) => leftOut.includes(mode));
-    if (leftOut.some((text) => !modes.some((mode) => mode === text)))
-      return badUsage('--without-authorizer must be live or test');
-    const companies = textFlags(flags, 'without-company');
-    if (!companies.every((text) => codePattern('cnpj').test(text))) return badUsage('--without-company must be a CNPJ');
-    const withoutCompanies = companies.map((text) => withoutMask(text, 'cnpj'));
-    const details = [...named, ...leftOut, ...companies];
-    const hasDetails = acceptUnknown || flags.span !== undefined || details.length > 0;
-    if (flags.reconcile !== true && hasDetails)
+    const asked = comparisonIn(flags);
+    if ('problem' in asked) return badUsage(asked.problem);
+    if (flags.reconcile !== true && OF_COMPARISON.some((name) => flags[name] !== undefined))
       return badUsage(
         '--accept-unknown, --span, --from, --without-authorizer and --without-company go with --reconcile',
       );
     const opened = await session();
-    if (flags.reconcile === true) {
-      const from = named.flatMap((one) => ('point' in one ? [one.point] : []));
-      const onPaused = (): void => {
+    if (flags.reconcile !== true) return await diagnosis(opened, actor);
+    const result = await opened.recoverLog(actor, {
+      ...asked,
+      onPaused: () => {
         terminal.err(NAME_WHAT_CHANGED);
         terminal.err('To name one now, end this command (Ctrl-C) before it is done: issuing resumes at its end.');
-      };
-      const options = {
-        acceptUnknown,
-        span,
-        from,
-        withoutAuthorizer,
-        withoutCompanies,
-        onPaused,
-        onProgress: terminal.err,
-      };
-      const result = await opened.recoverLog(actor, options);
-      if (result.kind === 'refused') return refused(result.why);
-      const isForOne = acceptUnknown || flags.span !== undefined || from.length > 0 || withoutCompanies.length > 0;
-      if (result.kind === 'not_paused' && isForOne) return refused(NOTHING_ASKED);
-      return report(logRecoveryChecks(result));
-    }
-    const behind = await opened.projectionsBehind();
-    const known = (name: string, projection: string, make: () => Promise<readonly Check[]>) =>
-      unlessBehind(behind, { name, reads: [projection] }, make);
-    const checks = [
-      ...(await opened.checks(actor, behind)),
-      ...(await known('api', 'system', async () => [await apiCheck(opened)])),
-      simulatorCheck(opened),
-      ...(await known('companies', 'companies', async () => [
-        ...(await certificateChecks(opened)),
-        ...(await companyChecks(opened)),
-        ...(await ibsCbsChecks(opened)),
-      ])),
-    ];
-    return report(checks, onOneScreen(checks));
+      },
+      onProgress: terminal.err,
+    });
+    if (result.kind === 'refused') return refused(result.why);
+    const { acceptUnknown, from, withoutCompanies } = asked;
+    const isForOne = acceptUnknown || flags.span !== undefined || from.length > 0 || withoutCompanies.length > 0;
+    if (result.kind === 'not_paused' && isForOne) return refused(NOTHING_ASKED);
+    return report(logRecoveryChecks(result));
   },
+};
+
+const OF_COMPARISON = ['accept-unknown', 'span', 'without-authorizer', 'without-company', 'from'] as const;
+
+/** What the options say of the comparison that `--reconcile` makes; `problem` is one line for a person. */
+const comparisonIn = (flags: Flags): Omit<LogRecoveryOptions, 'onPaused' | 'onProgress'> | { problem: string } => {
+  const span = Number(textFlag(flags, 'span') ?? SPAN);
+  if (!Number.isInteger(span) || span < 1 || span > 10_000)
+    return { problem: '--span must be a number from 1 to 10000' };
+  const named = textFlags(flags, 'from').map(readStartingPoint);
+  const wrong = named.find((one) => 'problem' in one);
+  if (wrong !== undefined) return wrong;
+  const from = named.flatMap((one) => ('point' in one ? [one.point] : []));
+  const leftOut = textFlags(flags, 'without-authorizer');
+  const withoutAuthorizer = modes.filter((mode) => leftOut.includes(mode));
+  if (leftOut.some((text) => !modes.some((mode) => mode === text)))
+    return { problem: '--without-authorizer must be live or test' };
+  const companies = textFlags(flags, 'without-company');
+  if (!companies.every((text) => codePattern('cnpj').test(text)))
+    return { problem: '--without-company must be a CNPJ' };
+  const withoutCompanies = companies.map((text) => withoutMask(text, 'cnpj'));
+  return { acceptUnknown: flags['accept-unknown'] === true, span, from, withoutAuthorizer, withoutCompanies };
+};
+
+const diagnosis = async (opened: Session, actor: string): Promise<Outcome> => {
+  const behind = await opened.projectionsBehind();
+  const known = (name: string, projection: string, make: () => Promise<readonly Check[]>) =>
+    unlessBehind(behind, { name, reads: [projection] }, make);
+  const checks = [
+    ...(await opened.checks(actor, behind)),
+    ...(await known('api', 'system', async () => [await apiCheck(opened)])),
+    simulatorCheck(opened),
+    ...(await known('companies', 'companies', async () => [
+      ...(await certificateChecks(opened)),
+      ...(await companyChecks(opened)),
+      ...(await ibsCbsChecks(opened)),
+    ])),
+  ];
+  return report(checks, onOneScreen(checks));
 };
 
 /** `shown`: the checks as a person reads them, in their order. */
