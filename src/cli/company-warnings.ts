@@ -35,7 +35,6 @@ export const catalogueOf = async (
 ): Promise<Catalogue> =>
   overlaidCatalogue(shippedCatalogue, await readModel.catalogLines(activities.map(({ cnae }) => cnae)));
 
-/** All lines of each activity. */
 const linesOf = async (company: Pick<Company, 'registration'>, sources: Sources) => {
   const catalogue = await catalogueOf(company, sources);
   return company.registration.activities.flatMap(({ cnae }) => catalogue.linesOf(cnae));

@@ -144,7 +144,6 @@ const HEADINGS: readonly (readonly [heading: string, words: readonly string[]])[
 
 const COLUMN = 34;
 
-/** One line for each command: how it is typed and what it does. */
 const listOf = (commands: readonly Command[]): readonly string[] =>
   commands.map(
     ({ name, positionals = [], summary }) => `  ${[name, ...positionals].join(' ').padEnd(COLUMN)}${summary}`,

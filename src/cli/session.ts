@@ -64,7 +64,6 @@ export type Session = {
   limits: Limits;
   /** Certificates that the authorizer refuses; the longest refused first. */
   refusedCertificates(): Promise<readonly CertificateRefusal[]>;
-  /** Lifetime of a test invoice in seconds. */
   testRetentionSeconds: number;
   /** Makes a throwaway certificate that only the simulator accepts. Refused where no simulator takes it, and in place of a real certificate. */
   issueDemoCertificate(
@@ -76,7 +75,6 @@ export type Session = {
   simulatedModes: readonly Mode[];
   /** The body with which the public API showed this invoice at that instant. */
   bodyOf(invoice: Invoice, at: Instant): object;
-  /** Signs exports with a key of the vault. */
   exportSigner: ExportSigner;
   /** Compares every row of the read models with what the log makes of it. */
   drift(onProgress: (progress: DriftProgress) => void): Promise<DriftReport>;

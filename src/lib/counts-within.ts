@@ -9,7 +9,6 @@ export const countsWithin = <Name extends string>(limits: Readonly<Record<Name, 
       if (value > counts[what]) counts[what] = value;
       if (value > limits[what]) exceeded ??= what;
     },
-    /** The first limit that was exceeded. */
     exceededLimit: (): Name | undefined => exceeded,
   };
 };

@@ -3,7 +3,6 @@
  * lets the others go first, eight times in a row at most.
  */
 type FairQueue<T> = {
-  /** Puts an item behind the owner's others. */
   push(owner: string, item: T): void;
   /** Puts an item before the owner's others, and the owner before all others. */
   pushFirst(owner: string, item: T): void;
@@ -88,9 +87,7 @@ export class TooManyWaiting extends Error {
 export type FairSemaphoreOptions = {
   /** Names the tasks in the message of `TooManyWaiting`. */
   what: string;
-  /** Tasks that run at the same time. */
   atOnce: number;
-  /** Tasks of one owner that run at the same time. */
   perOwner: number;
   /** The same for an owner that was alone during the last 30 s; default: `perOwner`. */
   perOwnerAlone?: number;

@@ -3,7 +3,6 @@ import { boundChunks } from './bound-chunks.js';
 /** The code of the error for a stream in chunks that are smaller than any program sends on purpose. */
 const CHUNKS_TOO_SMALL = 'response_chunks_too_small';
 
-/** An answer that Node receives. */
 type Received = AsyncIterable<Buffer> & {
   push(chunk: Buffer | null, encoding?: BufferEncoding): boolean;
   destroy(error: Error): unknown;

@@ -2,7 +2,6 @@
 const PARTS = 10;
 
 export type Silence = {
-  /** Something was heard: the time begins again. */
   heard(): void;
   end(): void;
 };

@@ -187,7 +187,6 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
       assign(start(), { owner: '', request, lostThreads: LOST_THREADS_ALLOWED, ...ended });
     });
 
-  /** Puts a job in line; after `waitMs` the job leaves it and is refused. */
   const enqueue = (job: Job<Request, Answer>) => {
     waiting.push(job.owner, job);
     job.waitTimer = setTimeout(() => {

@@ -99,7 +99,6 @@ const periodOfMonth = (month: string) => {
   return { since, until: nextBrasiliaMonth(since) };
 };
 
-/** The list shows at most this many of each kind. */
 const LISTED = 100;
 
 const waiting: Command = {

@@ -176,7 +176,6 @@ const search: Command = {
   },
 };
 
-/** The list shows at most this many. */
 const LISTED = 100;
 
 const indeterminate: Command = {

@@ -109,7 +109,6 @@ const lineOf = ({ name, version, generation, position, lagSeconds, rebuilding, p
 const buildingText = ({ version, generation, progress, running }: BuildingStatus): string =>
   `rebuilding v${version} generation ${generation}: ${Math.floor(progress * 100)} %${running ? '' : ', interrupted'}`;
 
-/** One entry of `projections status --json`. */
 const jsonOf = ({ lagSeconds, position, rebuilding, ...rest }: ProjectionStatus) => ({
   ...rest,
   position: textOf(position),

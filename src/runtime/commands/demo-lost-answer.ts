@@ -14,7 +14,6 @@ export type DemoStage = {
   log: EventLog;
   interrupted?: AbortSignal | undefined;
   show(text: string): void;
-  /** Writes a text as it is. */
   write(text: string): void;
 };
 

@@ -26,7 +26,6 @@ import { inThrowawayFolder } from './throwaway-folder.js';
 
 const OUT = 'out';
 
-/** How the demo is run. `losesAnswer`: the authorizer's answer to the send is lost. */
 type DemoOptions = { losesAnswer: boolean; write(text: string): void; interrupted: AbortSignal | undefined };
 
 /** Runs the demo against a service in a throwaway data folder. After a signal it stops the service, removes the folder and throws. */
@@ -36,7 +35,6 @@ export const runDemo = async (env: NodeJS.ProcessEnv, options: DemoOptions): Pro
   return await inThrowawayFolder('nfse-demo-', (dataDir) => runDemoIn(dataDir, env, options));
 };
 
-/** Says why the documents could not be saved; undefined where they can be. */
 const problemOfOut = async (): Promise<string | undefined> => {
   try {
     await proveFolder(OUT);
@@ -88,7 +86,6 @@ const runDemoIn = async (
 /** A line of the demo: seconds since its start, and what was done. */
 type DemoStep = { at_s: number; step: string };
 
-/** Registers the demo company at the service that was just started. */
 const openStage = async (
   service: Service,
   config: Config,
@@ -146,7 +143,6 @@ const saveDocuments = async (client: DemoStage['client'], id: string): Promise<r
   return saved;
 };
 
-/** Returns a function that writes a line with the time since the start and since the previous line, and keeps it as a step. */
 const stopwatch = (write: (text: string) => void, steps: DemoStep[]): ((text: string) => void) => {
   const started = performance.now();
   let last = started;

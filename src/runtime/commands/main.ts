@@ -217,7 +217,6 @@ const UNVERIFIED =
 const emptyFolder = (dataDir: string): string =>
   `warning: DATA_DIR ${dataDir} holds no database yet, so this command makes an empty one there; for the data of a service, set DATA_DIR as that service has it`;
 
-/** Names every wrong variable in one message; nothing was started. */
 class ConfigurationUnusable extends Error {
   constructor(problems: readonly string[]) {
     super(`The configuration cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);

@@ -87,7 +87,6 @@ const refusedWork = (cause: unknown): string | undefined => {
 const lineOfCode = (code: unknown, fault: Exclude<SqlFault, 'other'>): string =>
   LIMIT_LINES.get(code) ?? LINES_OF_CODES.get(code) ?? DATABASE_LINES[fault];
 
-/** What an operator has to set up in another way. */
 const BAD_SETUP = [
   EmbeddedPostgresError,
   DataDirUnwritable,
@@ -235,7 +234,6 @@ const temporaryFolderLine = (error: unknown): string | undefined => {
 const isRefusedFolder = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && error.syscall === 'mkdir' && errorCode(error) === 'ENOENT';
 
-/** A folder or file cannot be made under that path. */
 const unusableLine = (error: unknown, code: string): string =>
   error instanceof Error && 'path' in error
     ? `${String(error.path)} cannot be made (${code}): choose another path`

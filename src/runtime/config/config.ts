@@ -54,7 +54,6 @@ export const readConfig = (
   return !parsed.success || problems.length > 0 ? { problems } : { config: toConfig(parsed.output, files) };
 };
 
-/** The variables that a simulator apart from the service reads. */
 const OF_SIMULATOR = /^(?:SIMULATOR_\w+|DATA_DIR|LOG_LEVEL|TEST_RETENTION_S|ALLOW_SHORT_WINDOWS)$/;
 
 /** The same for a simulator apart from the service: it starts before the files exist that the service's variables name. */

@@ -1,6 +1,5 @@
 import { printable, printableLine } from '../../lib/printable.js';
 
-/** The level of a pino line by its number. */
 const LEVELS: Readonly<Record<number, readonly [word: string, colour: string]>> = {
   10: ['trace', '2'],
   20: ['debug', '2'],
@@ -10,7 +9,6 @@ const LEVELS: Readonly<Record<number, readonly [word: string, colour: string]>> 
   60: ['fatal', '31;1'],
 };
 
-/** Addresses of the line `ready`, each on a separate line. */
 const ADDRESSES: readonly (readonly [field: string, name: string, path: string])[] = [
   ['url', 'API', '/v1'],
   ['docs_url', 'documentation', ''],

@@ -24,7 +24,6 @@ const address = v.object({ live: v.string(), test: v.string() });
 
 const fileOf = (folder: string): string => join(folder, 'address.json');
 
-/** Writes the addresses of this folder's simulator for operator commands; the file is replaced as a whole at each start. */
 const writeSimulatorAddress = (folder: string, urls: Record<Mode, string>): Promise<void> =>
   writeWhole(fileOf(folder), JSON.stringify({ live: urls.live, test: urls.test }), 0o600);
 

@@ -23,9 +23,7 @@ export type Watched = {
   parameters: Pick<ParametersCache, 'convenios'>;
   /** Reads the last event of every series that a company uses. */
   stoppedSeries(): Promise<readonly Pick<StoppedSeries, 'mode'>[]>;
-  /** The projections whose rows do not hold what the log says. */
   projectionsBehind(): Promise<readonly string[]>;
-  /** Whether an operator has switched the API off. */
   apiSwitchedOff(): Promise<boolean>;
   /** How old the newest anchor of the log is, and in a sweeper with ANCHOR_DIR the newest file there. */
   anchorAges(): Promise<readonly { place: 'log' | 'folder'; seconds: number }[]>;

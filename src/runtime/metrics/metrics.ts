@@ -57,11 +57,8 @@ export const createMetrics = (simulated: readonly Mode[], roles: readonly Role[]
     ...nationalRegisterMetrics(series),
     request: requestMetrics(series),
     notice: (notice: IssuerNotice['kind']): void => notices.inc({ notice }),
-    /** A breaker of an environment changed its state. */
     circuit: circuitGauge(series),
-    /** Returns the same store; events that are appended through it are counted. */
     measureStore: measuredStore(series),
-    /** Returns the same authorizer; its calls are counted. */
     measureAuthorizer: measuredAuthorizer(series),
     /** From this call on, each scrape also asks these sources. */
     watch: (watched: Watched): void => {

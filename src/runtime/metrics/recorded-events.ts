@@ -86,7 +86,6 @@ export const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     for (const work of works) for (const one of [attempts, notSent, unknown, absent]) one.inc({ mode, work }, 0);
   }
 
-  /** Events of one kind of work; other events have separate counters. */
   const ofWork: Partial<Record<DomainEvent['type'], { of: ReturnType<typeof perWork>; work: (typeof works)[number] }>> =
     {
       IssuanceAttempted: { of: attempts, work: 'issue' },

@@ -87,11 +87,8 @@ export const nationalRegisterMetrics = ({ counter }: Series) => {
     for (const result of Object.keys(LOOK_RESULTS)) looks.inc({ mode, result }, 0);
   }
   return {
-    /** Counts one call to the municipal parameters API. */
     parametersAsked: (mode: Mode, outcome: 'told' | 'no_proof'): void => asked.inc({ mode, outcome }),
-    /** Counts one call to the distribution of the ADN. */
     distributionAsked: (mode: Mode, answer: DistributionAnswer['kind']): void => distribution.inc({ mode, answer }),
-    /** Counts one invoice that reconciliation has compared. */
     reconciled: (mode: Mode, result: ComparisonResult): void => looks.inc({ mode, result }),
   };
 };

@@ -2,7 +2,6 @@ import type { Gauge } from 'prom-client';
 import { cachedCheck, lastAnswer } from '../../lib/cached-check.js';
 import type { Series } from './series.js';
 
-/** A source, how its answer is read, and the gauges that show it. */
 type ScrapeSource<T> = {
   name: string;
   gauges: readonly Gauge<string>[];

@@ -32,7 +32,6 @@ const KEEP_ALIVE_MS = 65_000;
 /** Time for a whole request: the callers are near, and the longest is a form of 16 KiB. */
 const REQUEST_MS = 5_000;
 
-/** How often that time is checked. */
 const CHECK_MS = 1_000;
 
 /** Least time between the beginnings of two collections of the metrics. */

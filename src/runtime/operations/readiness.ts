@@ -42,9 +42,7 @@ export type ServiceState = { phase: 'starting' | 'serving' | 'draining'; halted:
 export type ReadinessDeps = {
   state: ServiceState;
   watch: Pick<MonitoringReads, 'isReadOnly'>;
-  /** Whether a write of this process found no disk space a moment ago. */
   isDiskFull(): boolean;
-  /** Position of the last event of the log. */
   logHead(): Promise<unknown>;
   queueStatus(): QueueStatus;
   projections(): Promise<ProjectionsState>;

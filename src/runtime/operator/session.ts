@@ -216,7 +216,6 @@ export const settleDepsOf = (
 /** Milliseconds between two tries while another audit compares a projection. */
 const BUSY_MS = 500;
 
-/** Compares every projection of this program with the log, one after the other. */
 const driftOf = async (
   { pool: db, log }: Pick<Engines, 'pool' | 'log'>,
   onProgress: (progress: DriftProgress) => void,

@@ -8,7 +8,6 @@ const GATHER_MS = 1_000;
 export type UseRecorder = {
   /** Only looks into a map; a timer writes later, so that no request waits. */
   used(keyId: string): void;
-  /** Writes the uses that wait. */
   flush(): Promise<void>;
 };
 

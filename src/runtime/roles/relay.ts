@@ -88,7 +88,6 @@ type Relaying = {
   keep(position: LogPosition): Promise<void>;
   /** The checkpoint as the database has it now, after a fault that may have come of a failover. */
   readAgain(): Promise<LogPosition | null>;
-  /** Whether this process continues after this fault. */
   goesOnAfter(error: unknown): boolean;
   /** Of interruptions: an outage has one line, however often this process leads meanwhile. */
   reminder: Reminder;
