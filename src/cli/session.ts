@@ -152,7 +152,8 @@ export type Check = { name: string; ok: boolean; detail: string; cure?: string |
 /** The checks of `make`, or one that says that nothing is known while a projection that they read is behind. */
 export const unlessBehind = async (
   behind: readonly string[],
-  { name, reads }: { name: string; reads: readonly string[] },
+  name: string,
+  reads: readonly string[],
   make: () => Promise<readonly Check[]>,
 ): Promise<readonly Check[]> => {
   const late = reads.filter((projection) => behind.includes(projection));

@@ -119,13 +119,11 @@ const comparisonIn = (flags: Flags): Omit<LogRecoveryOptions, 'onPaused' | 'onPr
 
 const diagnosis = async (opened: Session, actor: string): Promise<Outcome> => {
   const behind = await opened.projectionsBehind();
-  const known = (name: string, projection: string, make: () => Promise<readonly Check[]>) =>
-    unlessBehind(behind, { name, reads: [projection] }, make);
   const checks = [
     ...(await opened.checks(actor, behind)),
-    ...(await known('api', 'system', async () => [await apiCheck(opened)])),
+    ...(await unlessBehind(behind, 'api', ['system'], async () => [await apiCheck(opened)])),
     simulatorCheck(opened),
-    ...(await known('companies', 'companies', async () => [
+    ...(await unlessBehind(behind, 'companies', ['companies'], async () => [
       ...(await certificateChecks(opened)),
       ...(await companyChecks(opened)),
       ...(await ibsCbsChecks(opened)),

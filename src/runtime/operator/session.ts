@@ -156,7 +156,7 @@ export const sessionOver = (
         return [
           ...(await engineChecks(engines, config, clock)),
           ...(await durabilityChecks(pool)),
-          ...(await unlessBehind(behind, { name: 'catalogue', reads: ['companies', 'catalog_lines'] }, async () => [
+          ...(await unlessBehind(behind, 'catalogue', ['companies', 'catalog_lines'], async () => [
             await catalogueCheck(readModel),
           ])),
           rolesCheck(held, config),
@@ -164,11 +164,11 @@ export const sessionOver = (
           await rightsCheck(pool),
           transportCheck(config),
           ...(await workChecks({ engines, config, clock, queue }, behind)),
-          ...(await unlessBehind(behind, { name: 'clock', reads: ['companies'] }, async () => {
+          ...(await unlessBehind(behind, 'clock', ['companies'], async () => {
             const { clockChecks } = await import('./clock-checks.js');
             return await clockChecks(parts, `support:${actor}`);
           })),
-          ...(await unlessBehind(behind, { name: 'layout', reads: ['invoices'] }, () => layoutChecks(engines, clock))),
+          ...(await unlessBehind(behind, 'layout', ['invoices'], () => layoutChecks(engines, clock))),
           ...(await guardsChecks(engines, config)),
           masterKeyCheck(await masterKeyStatus(rotation)),
           await exportKeyCheck(exportSigner),

@@ -24,15 +24,13 @@ type Parts = { engines: Engines; config: Config; clock: Clock; queue: Session['q
 
 /** The checks of doctor on the work itself: what waits, what is stuck, what needs a person. */
 export const workChecks = async (parts: Parts, behind: readonly string[]): Promise<readonly Check[]> => {
-  const known = (name: string, projection: string, make: () => Promise<readonly Check[]>) =>
-    unlessBehind(behind, { name, reads: [projection] }, make);
   return [
     await queueCheck(parts),
     ...(parts.config.natsUrl === undefined ? [] : [await relayCheck(parts)]),
-    ...(await known('open work', 'deadlines', async () => [await openWorkCheck(parts)])),
-    ...(await known('indeterminate', 'invoices', async () => [await indeterminateCheck(parts)])),
-    ...(await known('cancellations', 'invoices', async () => [await cancellationsCheck(parts)])),
-    ...(await known('numbers', 'companies', () => conflictChecks(parts))),
+    ...(await unlessBehind(behind, 'open work', ['deadlines'], async () => [await openWorkCheck(parts)])),
+    ...(await unlessBehind(behind, 'indeterminate', ['invoices'], async () => [await indeterminateCheck(parts)])),
+    ...(await unlessBehind(behind, 'cancellations', ['invoices'], async () => [await cancellationsCheck(parts)])),
+    ...(await unlessBehind(behind, 'numbers', ['companies'], () => conflictChecks(parts))),
   ];
 };
 
