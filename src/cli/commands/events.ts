@@ -212,25 +212,23 @@ const tailCommand = (untilStopped: UntilStopped, lookEveryMs: number): Command =
     const stopped = untilStopped(terminal);
     const { lost, onInterrupted } = watchLoss(log, stopped, lookEveryMs);
     const signal = AbortSignal.any([stopped, lost]);
-    const follow = async (): Promise<'ended' | 'set back'> => {
+    const follow = async (): Promise<string | undefined> => {
       for await (const batch of log.subscribe({ prefixes: ALL_STREAMS, after, signal, onInterrupted })) write(batch);
-      return 'ended';
+      return lost.aborted ? LOST : undefined;
     };
-    const ended = await follow().catch((error: unknown) => {
-      if (error instanceof EventLogSetBack) return 'set back';
+    const fault = await follow().catch((error: unknown) => {
+      if (error instanceof EventLogSetBack) return SET_BACK;
       throw error;
     });
-    if (ended === 'set back') {
-      terminal.err(
-        'the event log has lost events that are shown above: run the command again to see those in their place',
-      );
-      return { exit: 3, text: '', json: undefined };
-    }
-    if (!lost.aborted) return { exit: 0, text: '', json: undefined };
-    terminal.err('the event log cannot be reached any more: the service or its database has stopped');
-    return { exit: 3, text: '', json: undefined };
+    if (fault !== undefined) terminal.err(fault);
+    return { exit: fault === undefined ? 0 : 3, text: '', json: undefined };
   },
 });
+
+const LOST = 'the event log cannot be reached any more: the service or its database has stopped';
+
+const SET_BACK =
+  'the event log has lost events that are shown above: run the command again to see those in their place';
 
 /** A server that restarts is back sooner. */
 const LOOKS = 5;
