@@ -68,7 +68,7 @@ export const draftExport = async (
     await discard();
     throw error;
   }
-  const isThere = async (): Promise<boolean> => (await stat(draft).catch(() => undefined)) !== undefined;
+  const isThere = async (): Promise<boolean> => (await statOf(draft)) !== undefined;
   return { sha256: hash.digest('hex'), bytes, isThere, put: () => rename(draft, file), discard };
 };
 
@@ -110,14 +110,12 @@ export const removeEarlierDrafts = async (file: string): Promise<void> => {
 /** What a draft has after the name of its file. */
 const DRAFT = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.draft$/;
 
-const isPipeOrDevice = async (file: string): Promise<boolean> => {
-  const found = await stat(file).catch(() => undefined);
-  return found !== undefined && !found.isFile();
-};
+/** Undefined for a file that is not there, or that this process may not see. */
+const statOf = (path: string): Promise<Stats | undefined> => stat(path).catch(() => undefined);
 
 /** Opens a pipe or a device; undefined for anything else. Never makes a file. Opening a pipe waits for its reader. */
 const openSpecial = async (file: string): Promise<FileHandle | undefined> => {
-  if (!(await isPipeOrDevice(file))) return undefined;
+  if ((await statOf(file))?.isFile() !== false) return undefined;
   const handle = await open(file, constants.O_WRONLY);
   // Another one may have taken the place of what was there a moment ago.
   const found = await handle.stat();
@@ -147,7 +145,7 @@ const endOpen = async (file: string, opening: Promise<FileHandle | undefined>): 
     (handle) => handle?.close(),
     () => undefined,
   );
-  if ((await stat(file).catch(() => undefined))?.isFIFO() !== true) return;
+  if ((await statOf(file))?.isFIFO() !== true) return;
   const reader = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   // Another pipe may have the name by now.
   if (reader !== undefined) await settlesWithin(OPEN_ENDS_WITHIN_MS, closed);
@@ -166,7 +164,7 @@ const isForeign = async ({ uid, dev, ino }: Stats, own?: number): Promise<boolea
   const user = process.geteuid?.();
   if (user === undefined || uid === user || uid === 0) return false;
   for (const name of await readdir(DESCRIPTORS).catch((): string[] => [])) {
-    const given = name === String(own) ? undefined : await stat(join(DESCRIPTORS, name)).catch(() => undefined);
+    const given = name === String(own) ? undefined : await statOf(join(DESCRIPTORS, name));
     if (given?.dev === dev && given.ino === ino) return false;
   }
   return true;
@@ -218,14 +216,14 @@ const OWNER_ONLY = 0o600;
 
 /** Whether a file of this name holds anything. An empty one, as `mktemp` makes it, does not; neither does a pipe or a device. */
 export const holdsSomething = async (file: string): Promise<boolean> => {
-  const found = await stat(file).catch(() => undefined);
+  const found = await statOf(file);
   return found?.isFile() === true && found.size > 0;
 };
 
 /** Why an export cannot be written, in one line; undefined where it can: into a folder that exists, or into a pipe or device. */
 export const whyNotWritable = async (file: string): Promise<string | undefined> => {
-  if (await isFolder(file)) return `${file} cannot be written: ${resolve(file)} is a folder`;
-  const found = await stat(file).catch(() => undefined);
+  const found = await statOf(file);
+  if (found?.isDirectory() === true) return `${file} cannot be written: ${resolve(file)} is a folder`;
   const isSpecial = found?.isFile() === false;
   if (isSpecial && (await isForeign(found))) return `${file} ${FOREIGN}`;
   const place = resolve(isSpecial ? file : dirname(file));
@@ -238,9 +236,6 @@ export const whyNotWritable = async (file: string): Promise<string | undefined> 
     },
   );
 };
-
-const isFolder = async (file: string): Promise<boolean> =>
-  (await stat(file).catch(() => undefined))?.isDirectory() === true;
 
 const CHUNK_BYTES = 256 * 1024;
 
