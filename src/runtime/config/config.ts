@@ -39,12 +39,7 @@ export const readConfig = (
   { keyMayBeMissing = false, keyMustBeUsable = false }: ConfigOptions = {},
 ): ConfigResult => {
   const { values, problems } = withFiles(env);
-  const files = {
-    operatorToken: readToken('OPERATOR_TOKEN_FILE', values.OPERATOR_TOKEN_FILE, problems),
-    metricsToken: readToken('METRICS_TOKEN_FILE', values.METRICS_TOKEN_FILE, problems),
-    authorizerRoots: readCertificates('AUTHORIZER_CA_FILE', values.AUTHORIZER_CA_FILE, problems),
-    clientAuthorities: readCertificates('SIMULATOR_CA_FILE', values.SIMULATOR_CA_FILE, problems),
-  };
+  const files = filesOf(values, problems);
   const parsed = v.safeParse(environment, values);
   for (const issue of parsed.issues ?? []) problems.push(`${v.getDotPath(issue) ?? 'environment'} ${issue.message}`);
   problems.push(...combinationProblems(values));
@@ -121,16 +116,16 @@ export const namedAsSet = (message: string, env: NodeJS.ProcessEnv): string =>
   );
 
 /** What is read from files that variables name. Certificates are in PEM. */
-type Files = {
-  operatorToken: string | undefined;
-  metricsToken: string | undefined;
-  authorizerRoots: readonly string[];
-  clientAuthorities: readonly string[];
-};
+const filesOf = (values: Readonly<Record<string, string>>, problems: string[]) => ({
+  operatorToken: readToken('OPERATOR_TOKEN_FILE', values.OPERATOR_TOKEN_FILE, problems),
+  metricsToken: readToken('METRICS_TOKEN_FILE', values.METRICS_TOKEN_FILE, problems),
+  authorizerRoots: readCertificates('AUTHORIZER_CA_FILE', values.AUTHORIZER_CA_FILE, problems),
+  clientAuthorities: readCertificates('SIMULATOR_CA_FILE', values.SIMULATOR_CA_FILE, problems),
+});
 
 const toConfig = (
   e: v.InferOutput<typeof environment>,
-  { operatorToken, metricsToken, authorizerRoots, clientAuthorities }: Files,
+  { operatorToken, metricsToken, authorizerRoots, clientAuthorities }: ReturnType<typeof filesOf>,
 ) => {
   const dataDir = resolve(e.DATA_DIR);
   return {
