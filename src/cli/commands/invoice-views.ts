@@ -2,7 +2,6 @@ import { appendAudit } from '../../app/audit/audit-trail.js';
 import { replayInvoice } from '../../app/audit/replay.js';
 import { findStream, pageOf } from '../../app/operator/support/search.js';
 import { type Waiting, waitingWork } from '../../app/operator/support/waiting.js';
-import type { Mode } from '../../domain/common/ids.js';
 import { brasiliaMidnight, type Instant, isPlausible, nextBrasiliaMonth } from '../../domain/common/time.js';
 import { invoiceStatuses, isInvoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';
@@ -142,13 +141,11 @@ const waitingJson = ({ kind, id, companyId, mode, since, detail, command }: Wait
   kind,
   id,
   cnpj: companyId,
-  livemode: isLive(mode),
+  livemode: mode === 'live',
   since: since ?? null,
   age_s: since === undefined ? null : Math.floor(secondsSince(since, now)),
   detail,
   command,
 });
-
-const isLive = (mode: Mode): boolean => mode === 'live';
 
 export const invoiceViewCommands: readonly Command[] = [show, list, waiting];

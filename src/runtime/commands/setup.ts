@@ -51,9 +51,7 @@ const eventStore = (config: () => Config): Command => ({
   run: async ({ flags }) => {
     const url = config().eventStoreUrl;
     if (url === undefined) return badUsage('EVENTSTORE_URL is not set');
-    const file = textFlag(flags, 'admin-password-file');
-    if (file === undefined) return badUsage('--admin-password-file is required');
-    const read = await readOperatorText(file);
+    const read = await readOperatorText(textFlag(flags, 'admin-password-file') ?? '');
     if ('problem' in read) return badUsage(read.problem);
     const { AccountNotPrepared, prepareAccount } = await import('../../adapters/eventlog-eventstoredb/account.js');
     try {

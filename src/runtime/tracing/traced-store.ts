@@ -79,8 +79,8 @@ const ofContext = ({ site, mode, companyId }: CommandContext): SpanAttributes =>
 
 /** Types, attempt and outcome only: other data of events may be personal. */
 const ofEvents = (events: readonly DomainEvent[]): SpanAttributes => {
-  const attempt = events.map(({ data }) => ('attempt' in data ? data.attempt : undefined)).find(isNumber);
+  const attempt = events
+    .map(({ data }) => ('attempt' in data ? data.attempt : undefined))
+    .find((one) => one !== undefined);
   return present({ 'nfse.events': events.map(({ type }) => type), 'nfse.attempt': attempt });
 };
-
-const isNumber = (value: unknown): value is number => typeof value === 'number';
