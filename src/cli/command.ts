@@ -7,8 +7,8 @@ import type { Terminal } from './terminal.js';
 type ExitCode = 0 | 1 | 2 | 3;
 
 /**
- * `text` is for a person, `json` for `--json`. A refusal is one line on stderr. A report goes to stdout, also when it says that something is wrong. A file
- * is written as it is, except to a terminal. `ifUnseen` is one line for stderr when the text, which is shown only this once, cannot be written.
+ * `text` is for a person, `json` for `--json`. A refusal is one line on stderr; a report goes to stdout, also when it says that something is wrong. A
+ * file is written as it is, except to a terminal. `ifUnseen`: one line for stderr when the text, which is shown only this once, cannot be written.
  */
 export type Outcome = {
   exit: ExitCode;

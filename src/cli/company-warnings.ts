@@ -61,7 +61,7 @@ export const activityWarnings = async (
       : [];
   });
 
-/** The activities of whose requests the API refuses some or all, because the catalogue has no line of the CNAE, or none that is the default (LINE-2). */
+/** The activities of whose requests the API refuses some or all: the catalogue has no line of the CNAE, or none that is the default (LINE-2). */
 export const lineWarnings = (
   { activities }: Pick<Registration, 'activities'>,
   { linesOf: linesIn }: Pick<Catalogue, 'linesOf'>,

@@ -157,8 +157,8 @@ const OPEN_ENDS_WITHIN_MS = 1_000;
 const FOREIGN = 'cannot be written: it is a pipe or a device of another user, who could read all that is written';
 
 /**
- * Another user may have made a pipe under the name before. What this process has been given as an open descriptor, such as the pipe behind /dev/stdout,
- * is for the export, also one of another user: under sudo a shell of another user has made that pipe. `own` is the descriptor that this process opened itself.
+ * Another user may have made a pipe under the name before. An open descriptor that this process was given, such as the pipe behind /dev/stdout, is
+ * for the export, also one of another user, as under sudo. `own` is the descriptor that this process opened itself.
  */
 const isForeign = async ({ uid, dev, ino }: Stats, own?: number): Promise<boolean> => {
   const user = process.geteuid?.();

@@ -25,7 +25,7 @@ export const companyIbsCbs = async (
 const reportOf = (registration: Company['registration'], imported: ImportedLines, today: FiscalDate): IbsCbsReport =>
   ibsCbsReport(registration, overlaidCatalogue(shippedCatalogue, imported), ibsCbsTables, today);
 
-/** That lines of a company go out without the group though they owe it today, and the reductions that its notes declare without a choice in its file. */
+/** That lines of a company go out without the group though they owe it today, and reductions that its notes declare and its file does not name. */
 export const ibsCbsWarnings = async (
   company: Pick<Company, 'registration'>,
   session: Pick<Session, 'readModel' | 'clock'>,
@@ -41,7 +41,7 @@ export const ibsCbsWarnings = async (
 const settleWith = (cnpj: string): string =>
   `nfse catalog export --company ${cnpj}, then nfse catalog import FILE.tsv or ibs_cbs in the company file`;
 
-/** Companies whose lines lack something, a fault once Sefin is not known to take notes without it; reductions to confirm; points that are open. */
+/** Checks of lines that lack something, a fault once Sefin is not known to take notes without it, of reductions to confirm and of open points. */
 export const ibsCbsChecks = async ({ readModel, clock }: Session): Promise<readonly Check[]> => {
   const today = brasiliaDate(clock.now());
   const companies = (await readModel.companies()).filter(({ enabled }) => enabled);

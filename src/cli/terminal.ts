@@ -22,8 +22,8 @@ export type Terminal = {
 };
 
 /**
- * JSON for a terminal: `JSON.stringify` leaves DEL and the control characters from U+0080 to U+009F as they are, of which U+009B begins a sequence, and
- * invisible characters. The escapes mean the same values.
+ * JSON for a terminal: `JSON.stringify` leaves invisible characters as they are, and DEL and the control characters from U+0080 to U+009F, of which
+ * U+009B begins a sequence. The escapes mean the same values.
  */
 export const jsonText = (value: unknown, indent?: number): string =>
   visibleCharacters(JSON.stringify(value, undefined, indent)).replace(

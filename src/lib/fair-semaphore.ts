@@ -102,7 +102,7 @@ export type FairSemaphoreOptions = {
   longestWaitMs?: number;
   /** Monotonic milliseconds; tests move it. */
   nowMs?: () => number;
-  /** Calls back once these milliseconds have passed, unless the function that it gives back was called; tests call back themselves. Default: a timer of Node. */
+  /** Calls back once these milliseconds have passed, unless the function that it gives back was called; default: a timer of Node. */
   after?: (milliseconds: number, callBack: () => void) => () => void;
   /** Shared by semaphores whose tasks use the same engines; default: a new one. */
   presence?: Presence;

@@ -4,8 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { errorCode } from './error-code.js';
 
 /**
- * Makes the folder and those above that are missing. Returns the first one made; undefined when there was nothing to make, or when another process made
- * one of them in this moment. The recursive mkdir of Node does not end where a file system takes no folder and says so by ENOENT, as /proc does.
+ * Makes the folder and those above that are missing. Returns the first one made; undefined when there was nothing to make, or when another process
+ * made one at this moment. Node's recursive mkdir does not end where a file system refuses a folder by ENOENT, as /proc does.
  */
 export const makeFolders = async (folder: string, mode = 0o777): Promise<string | undefined> => {
   const missing: string[] = [];

@@ -29,7 +29,7 @@ export type ThreadPoolOptions = {
   waitMs: number;
   /** Longest time of a job in each of its threads. */
   timeoutMs: number;
-  /** Longest start of a thread, beside `timeoutMs`; default 60 s. A shorter one would replace threads of a machine that starves again and again. */
+  /** Longest start of a thread, beside `timeoutMs`; default 60 s. On a machine that starves, a shorter one replaces threads again and again. */
   startMs?: number | undefined;
   /** A thread that is busy for longer does not count, so that others' jobs go on; default 3 s. At most `workers` threads are so late. */
   patienceMs?: number;

@@ -1,6 +1,6 @@
 /**
- * The text with each invisible character, also a control of writing direction, written as in JSON (`\u200b`, `\u202e`). With such a character a reference
- * or a description of a client looks like another one. What joins the parts of an emoji stays.
+ * The text with each invisible character, also a control of writing direction, written as in JSON (`\u200b`, `\u202e`): with one a reference or a
+ * description of a client looks like another one. What joins the parts of an emoji stays.
  */
 export const visibleCharacters = (text: string): string =>
   text.replace(INVISIBLE, (found, emoji: string | undefined) => (emoji === undefined ? escaped(found) : emoji));

@@ -220,10 +220,7 @@ const cureWithoutOwner = (note: UnknownNote): string => {
   return `ask the client whether it repeated its request. If so: ${example}${choice}. If the note is of another sale: ${once}the same line with ${NAMED_BY}, or without an id${rest}`;
 };
 
-/**
- * No other invoice gets a note that is kept. Of an open invoice it would be the second note once that one is sent, and the one that met the note under
- * its number is not sent any more.
- */
+/** No other invoice gets a note that is kept: an open one would have two once it is sent, and one that met the note under its number is not sent. */
 const keptCure = (note: UnknownNote, keptFor: string): string => {
   const { owner, metBy, acceptedAgain = [], sentAgain = [] } = note;
   const complete = `run that import again, or ${importWith(note, keptFor)}`;

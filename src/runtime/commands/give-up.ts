@@ -14,7 +14,7 @@ import { createRunner } from '../engines/runner.js';
 
 const NAME = 'nfse-give-up';
 
-/** Opens no keys, as one is missing. Refused beside a process of the service: it seals with the lost key, and may be the last that can read. */
+/** Opens no keys, because one is missing. Refused beside a process of the service: it seals with the lost key, and may be the last that can read. */
 export const giveUpOf =
   (config: () => Config, clock: Clock): GiveUp =>
   async (generation, { actor, reason }) => {

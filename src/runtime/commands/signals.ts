@@ -18,7 +18,7 @@ type Interruption = {
   untilInterrupted(): AbortSignal;
   /** The exit code, once a signal has come. */
   exit(): number | undefined;
-  /** Settles as the command does. After a signal it rejects with `Interrupted`: at once, or after 10 s when the command has called `untilInterrupted`. */
+  /** Settles as the command does. After a signal it rejects with `Interrupted`: at once, or after 10 s once `untilInterrupted` was called. */
   bounded<T>(command: Promise<T>): Promise<T>;
   /** Settles as `work` does, which closes what the command has opened. After a signal it rejects with `Interrupted` after 10 s. */
   closing<T>(work: Promise<T>): Promise<T>;
@@ -87,7 +87,7 @@ const FORCED_EXIT = 1;
 
 const PARENT_CHECK_MS = 250;
 
-/** Resolves at the first signal to end, or once the npm that started this process is gone. A second signal, or 55 s, end the process at once. */
+/** Resolves at the first signal to end, or once the npm that started this process is gone. A second signal ends the process, and so do 55 s. */
 export const untilSignal = (onForced: () => void): Promise<NodeJS.Signals> => {
   const force = (): void => {
     onForced();

@@ -42,8 +42,8 @@ export const createNoticeTeller = ({
 };
 
 /**
- * Returns a function that stores the notice of a difference and logs it: of a new one always, of an older one where no notice of its mode and kind was
- * stored since it was found, as after the process ended in between or the rows were lost. Rejects when the notice cannot be stored.
+ * Returns a function that stores and logs the notice of a difference; of an older one only where no notice of its mode and kind was stored since it
+ * was found, as after the process ended in between. Rejects when the notice cannot be stored.
  */
 export const createDifferenceTeller = ({
   pool,

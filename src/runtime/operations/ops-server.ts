@@ -26,7 +26,7 @@ type OpsSources = {
 
 type Answer = { status: number; contentType: string; text: string; headers?: Record<string, string> };
 
-/** A health check fails when the server closes its idle connection at the same moment. So that takes longer than the usual time between two checks. */
+/** A health check fails when the server closes its idle connection at the same moment: this is longer than the usual time between two checks. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** Time for a whole request: the callers are near, and the longest is a form of 16 KiB. */

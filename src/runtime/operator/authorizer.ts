@@ -22,7 +22,7 @@ export const openSessionAuthorizer = async (
   return openAuthorizer({ ...parts, simulator, certificateOf: certificatesOf(parts, actor, company) });
 };
 
-/** Reaches the simulator of this data folder, or starts it on its ledger. Without a ledger none: an empty one would "prove" a false absence. */
+/** Reaches the simulator of this data folder, or starts one on its ledger; without a ledger none, because an empty one "proves" a false absence. */
 const reachSimulator = async (parts: SessionParts): Promise<Pick<Simulator, 'urls' | 'caPem'> | undefined> => {
   const { config, clock, engines, logger, runner } = parts;
   const running = await runningSimulator(config, clock);

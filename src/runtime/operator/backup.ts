@@ -102,8 +102,8 @@ const MAY_BE_THERE = [
 ];
 
 /**
- * Checks the MAC of the manifest under the key file, as it is before the restore: a person who can change the backup can change its copy of the key
- * file too. For the same reason a key that an earlier restore took from a backup proves nothing. Throws `BackupRefused` for a manifest that was changed.
+ * Checks the MAC under the key file as it is before the restore: a person who can change the backup can change its copy of the key too. So a key that
+ * an earlier restore took from a backup proves nothing. Throws `BackupRefused` for a changed manifest.
  */
 const authenticityOf = async (
   from: string,

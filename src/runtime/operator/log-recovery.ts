@@ -90,7 +90,7 @@ const recoverAlone = async (
   }
 };
 
-/** Records the pause with the log's end of now. Recovery appends, so the head may pass the positions that show what the log has lost. */
+/** Records the pause with the end that the log has now. Recovery appends, so the head may pass the positions that show what is lost. */
 export const beginPause = async ({ engines: { log, pool }, config, clock }: SessionParts): Promise<void> => {
   const identity = await log.identity();
   if (config.eventStoreUrl === undefined) await pauseIssuingAtEnd(pool, identity, clock.now());

@@ -81,7 +81,7 @@ export const eligibilityFacts = (
   };
 };
 
-/** The municipality's code of a registration, looked up once for each time that the registration is read. */
+/** The code of a registration's municipality, looked up once for each time that the registration is read. */
 const createIbgeMemo = () => {
   const codes = new WeakMap<Company['registration'], string | undefined>();
   return (registration: Company['registration']): string | undefined => {
