@@ -41,8 +41,8 @@ const WITHOUT_FIELD: Readonly<Record<string, string>> = {
     'nbs codigoNbs cNBS cst cClassTrib classTrib cIndOp indOp',
   'Obras e eventos não têm campo: a nota de uma obra ou de um evento é emitida no portal nacional.':
     'obra obras cno cei art codigoObra construcaoCivil evento eventos atvEvento',
-  'Uma nota não substitui outra: cancele a primeira e emita outra.':
-    'substituicao substitui substitutes notaSubstituida nfseSubstituida chaveSubstituida chSubstda',
+  'Uma nota não substitui outra: cancele a primeira, espere que o status dela seja canceled e só então emita outra.':
+    'substituicao substituir substitui substitutes notaSubstituida nfseSubstituida chaveSubstituida chSubstda',
   'Intermediário e local da prestação não têm campo: a nota que precisa de um deles é emitida no portal nacional.':
     'intermediario interm intermediary localPrestacao cLocPrestacao municipioPrestacao municipioIncidencia municipioServico',
   'Uma nota tem um valor e uma descrição, sem itens.': 'items itens services servicos quantity quantidade',

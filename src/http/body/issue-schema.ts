@@ -144,7 +144,7 @@ export const issueBody = v.strictObject({
   reference: v.optional(
     referenceText(
       'reference',
-      'Identificador do chamador, sem espaços e único por empresa e modo, para sempre. Proteja cada venda com um.',
+      'Número da venda no seu sistema, sem espaços e único por empresa e modo, para sempre. Envie sempre: depois das 24 horas da Idempotency-Key, só ele impede uma segunda nota.',
     ),
   ),
   cnae: v.optional(

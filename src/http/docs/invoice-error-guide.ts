@@ -72,11 +72,15 @@ export const invoiceErrorGuide: Readonly<Record<InvoiceErrorCode, InvoiceErrorGu
     place: 'cancellation.error.code de uma nota com cancellation.status failed',
     cause:
       'O sistema nacional não confirmou o cancelamento. A nota continua issued, e pode estar válida ou cancelada. Só no modo de teste a mensagem traz o motivo do sistema nacional.',
-    again: { isSafe: false, text: 'Nunca. Esta nota pode continuar válida, e a outra seria a segunda da mesma venda.' },
+    again: {
+      isSafe: false,
+      text: 'Nunca, enquanto o status não for canceled. Esta nota pode continuar válida, e a outra seria a segunda da mesma venda.',
+    },
     steps: [
       'Não emita outra nota no lugar desta.',
       'Em produção o resultado é definitivo: fale com o suporte. Um novo pedido de cancelamento recebe 409 nfse.cancel_in_progress.',
       'No modo de teste, peça o cancelamento de novo com POST /v1/nfse/{id}/cancel.',
+      'Consulte a nota de tempos em tempos: quando ela é cancelada por outro caminho, o status passa a canceled. Só então é seguro emitir outra, e não se o carimbo do PDF diz SUBSTITUÍDA.',
     ],
     example: withCancellation(examples.cancellation_failed.value),
   },

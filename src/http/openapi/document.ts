@@ -107,7 +107,8 @@ const idempotencyKeyParameter = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'Um valor novo por nota: 1 a 255 caracteres ASCII visíveis, sem dados pessoais. Vale por 24 horas.',
+  description:
+    'Um valor novo por nota: 1 a 255 caracteres ASCII visíveis, sem dados pessoais. Vale por 24 horas; depois disso a mesma chave emite outra nota, e só reference ainda protege.',
   schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
   example: EXAMPLE_KEY,
 };

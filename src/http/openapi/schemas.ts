@@ -140,7 +140,7 @@ export const invoiceResponse = v.object({
   competence: v.optional(digits(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, 'Data do recebimento, no horário de Brasília.')),
   customer: v.optional(customerResponse),
   foreign_amount: v.optional(foreignAmountResponse),
-  reference: v.optional(text('Identificador do chamador, sem mudança. Ausente quando nenhum foi enviado.')),
+  reference: v.optional(text('Número da venda no seu sistema, como enviado. Ausente quando nenhum foi enviado.')),
   service_code: v.optional(digits(/^[0-9]{6}$/, 'Código de tributação nacional da linha usada.')),
   cnae: v.optional(digits(/^[0-9]{7}$/, 'CNAE da linha usada.')),
   access_key: v.optional(

@@ -52,7 +52,7 @@ describe('a name without a field', () => {
 
   it.each([
     ['obra cno art evento', /^Obras e eventos .* no portal nacional/],
-    ['substituicao substitui nota_substituida substitutes', /cancele a primeira e emita outra/],
+    ['substituicao substituir substitui nota_substituida substitutes', /espere que o status dela seja canceled/],
     ['intermediario local_prestacao municipio_prestacao', /^Intermediário e local da prestação .* no portal nacional/],
     ['nbs cst cIndOp', /são os do cadastro do serviço/],
     ['regime exigibilidade', /o regime é o do cadastro/],

@@ -95,6 +95,12 @@ describe('the page of a code inside an invoice', () => {
     expect(html.includes('nfse.reference_in_use')).toBe(isSafe);
   });
 
+  it('nfse.cancel_failed says when another invoice is safe: not before the status is canceled', async () => {
+    const html = await (await createHarness().call('/docs/errors/nfse.cancel_failed', { key: 'none' })).text();
+    expect(html).toContain('<strong>Nunca, enquanto o status não for canceled.');
+    expect(html).toContain('Só então é seguro emitir outra');
+  });
+
   it('nfse.not_processed names both causes: the enablement of the company, and an outage', async () => {
     const html = await (await createHarness().call('/docs/errors/nfse.not_processed', { key: 'none' })).text();
     expect(html).toContain('a habilitação da empresa, que o suporte corrige, ou uma interrupção');

@@ -57,6 +57,16 @@ describe('the guide', () => {
     expect(html).toMatch(/emita (?:a nota )?no portal nacional/);
   });
 
+  it.each([
+    ['cancelar', ['Só então emita a nota certa', 'ainda não emitir outra']],
+    ['falhas', ['uma lista vazia não prova que a nota não existe', 'não há o que corrigir']],
+    ['repetir', ['Depois disso a mesma chave emite outra nota', 'Uma lista vazia não prova', 'e o corpo']],
+    ['o-que-nao-faz', ['Marque no seu sistema', 'espere <code>canceled</code>']],
+  ])('%s says what would make a second note of one sale', async (name, words) => {
+    const html = await htmlOf(createHarness(), `/docs/guia/${name}`);
+    expect(words.filter((word) => !html.includes(word))).toEqual([]);
+  });
+
   it('lists every chapter on its first page, in the order of the chapters', async () => {
     const html = await htmlOf(createHarness(), '/docs/guia');
     const listed = [...html.matchAll(/<li><a href="\/docs\/guia\/([\w-]+)">/g)].map(([, name]) => name);

@@ -33,6 +33,7 @@ const WHEN: Readonly<Record<string, string>> = {
   customer: 'na exportação',
   'customer.type': 'na exportação',
   'customer.name': 'com CPF e na exportação',
+  reference: 'não, mas sempre recomendado',
   'customer.tax_id': 'na exportação, este ou o seguinte',
   'customer.tax_id_absence_reason': 'na exportação, este ou o anterior',
   'customer.address': 'na exportação',
