@@ -1,6 +1,6 @@
 import type { Mode } from '../domain/common/ids.js';
-import type { Instant } from '../domain/common/time.js';
-import { cancellationReasonOf, mainReason } from '../domain/invoice/messages/reasons.js';
+import { type Instant, isBefore } from '../domain/common/time.js';
+import { cancellationReasonOf, mainReason, TEXTS_OF_DECEMBER_2026 } from '../domain/invoice/messages/reasons.js';
 import { type Invoice, sentCount } from '../domain/invoice/state.js';
 import type { InvoiceBody } from './openapi/schemas.js';
 
@@ -13,7 +13,7 @@ export const invoiceError = (invoice: Invoice): InvoiceBody['error'] => {
   if (outcome.status === 'indeterminate') return { code: 'nfse.issue_interrupted', message: INTERRUPTED };
   if (outcome.status !== 'failed') return undefined;
   if (outcome.code === 'nfse.not_processed') return { code: outcome.code, message: NOT_PROCESSED };
-  if (outcome.reason === 'customer_name_missing') return { code: outcome.code, message: NAME_MISSING };
+  if (outcome.reason === 'customer_name_missing') return { code: outcome.code, message: nameMissing(outcome.failedAt) };
   if (outcome.reason === 'document_invalid') return { code: outcome.code, message: DOCUMENT_INVALID };
   const message = outcome.codes.length > 0 ? rejectionMessage(outcome.codes, outcome.failedAt) : withoutCode(invoice);
   return { code: outcome.code, message };
@@ -33,7 +33,14 @@ export const cancellationError = (codes: readonly string[], mode: Mode): Cancell
 export const NOT_PROCESSED =
   'A emissão não chegou a ser iniciada. A causa não está nos dados da nota, e sim na habilitação da empresa ou numa interrupção (do serviço ou do sistema nacional): fale com o suporte.';
 
+/** Of an invoice that failed earlier, the text that its client was shown. */
+const nameMissing = (failedAt: Instant): string =>
+  isBefore(failedAt, TEXTS_OF_DECEMBER_2026) ? EARLIER_NAME_MISSING : NAME_MISSING;
+
 const NAME_MISSING =
+  'O cadastro da Receita não informou o nome deste CNPJ (não o tem ou não respondeu), e customer.name não foi enviado. Envie customer.name e emita de novo, com outra Idempotency-Key e outra reference.';
+
+const EARLIER_NAME_MISSING =
   'O cadastro não deu o nome do cliente: não tem o CNPJ ou não respondeu. Nenhum nome foi enviado. Envie customer.name e emita de novo.';
 
 const DOCUMENT_INVALID =

@@ -56,18 +56,18 @@ export const errorCatalogue = {
     'O certificado digital da empresa está ausente ou vencido. Envie um certificado A1 válido ao suporte.',
   ),
   'nfse.cnae_missing_ctribnac': unprocessable(
-    'A atividade não tem código de tributação nacional cadastrado. Informe outra atividade ou fale com o suporte.',
+    'A atividade não tem código de serviço (código de tributação nacional), como o comércio. Sem cnae vale a atividade principal. Envie o cnae da atividade do serviço prestado (GET /v1/activities); se ela não está na lista, fale com o suporte. Não use o código de outro serviço.',
     'cnae',
   ),
   'nfse.cnae_missing_nbs': unprocessable(
-    'A atividade não tem código NBS cadastrado. Informe outra atividade ou fale com o suporte.',
+    'O serviço não tem código NBS no cadastro. Peça ao suporte que o inclua. Não use o código de outro serviço.',
     'cnae',
   ),
   'nfse.municipality_not_covered': unprocessable(
     'A cidade e o estado do cadastro da empresa não correspondem a um município do IBGE. Peça ao suporte que corrija o cadastro.',
   ),
   'nfse.cnae_not_allowed': unprocessable(
-    'O CNAE enviado não está no cadastro da empresa ou não está liberado. Consulte GET /v1/activities e use um dos listados. Sem cnae no pedido, conta a atividade principal; obras, eventos e fornecimento de mão de obra são emitidos no portal nacional, não por esta API.',
+    'O CNAE enviado não está no cadastro da empresa ou não está liberado. Consulte GET /v1/activities e envie o da atividade do serviço prestado. Sem cnae, conta a atividade principal; obras, eventos e fornecimento de mão de obra são emitidos no portal nacional, não por esta API.',
     'cnae',
   ),
   'nfse.cnae_without_default': unprocessable(

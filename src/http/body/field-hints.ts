@@ -35,8 +35,14 @@ const WITHOUT_FIELD: Readonly<Record<string, string>> = {
   'O modo vem da chave: svc_sk_test_ ou svc_sk_live_.':
     'test teste ambiente environment livemode mode tpAmb homologacao sandbox',
   'A empresa que emite é a da chave.': 'company companyId empresa prestador prest emitente provider inscricaoMunicipal',
-  'Impostos, retenções, deduções e descontos não têm campo: o regime é o do cadastro, e uma nota com retenção, dedução, desconto ou imunidade é emitida no portal nacional.':
-    'iss issqn issRetido issqnRetido valorIss valorIssqn aliquota aliquotaIss pis pisRetido valorPis cofins cofinsRetido valorCofins csll csllRetido csrf ir irrf irRetido irrfRetido retencaoIrrf inss inssRetido valorInss retencao retencoes retencaoIss retencaoInss tpRetISSQN withholdings taxes impostos tributos ibs cbs ibsCbs naturezaOperacao baseCalculo deducoes deducao deductions desconto descontos discount imunidade exigibilidade exigibilidadeIss tribISSQN regime regimeTributario',
+  'Impostos, retenções e deduções não têm campo: envie em amount_in_cents o valor bruto; uma nota com retenção, dedução ou imunidade é emitida no portal nacional.':
+    'iss issqn issRetido issqnRetido valorIss valorIssqn aliquota aliquotaIss pis pisRetido valorPis cofins cofinsRetido valorCofins csll csllRetido csrf ir irrf irRetido irrfRetido retencaoIrrf inss inssRetido valorInss retencao retencoes retencaoIss retencaoInss tpRetISSQN withholdings taxes impostos tributos ibs cbs ibsCbs naturezaOperacao baseCalculo deducoes deducao deductions imunidade exigibilidade exigibilidadeIss tribISSQN',
+  'Desconto não tem campo: a nota mostra um só valor, o de amount_in_cents. Pergunte ao contador qual valor enviar; uma nota que precisa mostrar o desconto é emitida no portal nacional.':
+    'desconto descontos discount discounts discountInCents valorDesconto descontoIncondicionado vDescIncond descontoCondicionado vDescCond',
+  'O regime tributário (MEI, Simples Nacional ou nenhum dos dois) não se envia: o regime é o do cadastro da empresa.':
+    'regime regimeTributario regimeEspecialTributacao simplesNacional optanteSimples optanteSimplesNacional mei opSimpNac',
+  'Parcelas, vencimento e forma de pagamento não têm campo: se a nota deve mostrá-los, escreva-os em description.':
+    'parcela parcelas installments vencimento dataVencimento dueDate pix boleto formaPagamento paymentMethod',
   'O NBS e as classificações do IBS e da CBS não se enviam: são os do cadastro do serviço.':
     'nbs codigoNbs cNBS cst cClassTrib classTrib cIndOp indOp',
   'Obras e eventos não têm campo: a nota de uma obra ou de um evento é emitida no portal nacional.':

@@ -27,7 +27,7 @@ const amount = v.pipe(
   v.number(AMOUNT_MESSAGE),
   v.check((cents) => Number.isSafeInteger(cents) && cents >= MIN_AMOUNT, AMOUNT_MESSAGE),
   v.description(
-    'Total sem retenções, em centavos de real: 125050 é R$ 1.250,50. Obrigatório também numa exportação. Numa nota de competência 2027 ou posterior que declara IBS e CBS, o autorizador os soma a este valor no total da nota: envie o preço sem eles.',
+    'Valor bruto do serviço, em centavos de real, sem descontar nenhuma retenção: é a base de cálculo do ISS. 125050 é R$ 1.250,50. Obrigatório também numa exportação. Numa nota de competência 2027 ou posterior que declara IBS e CBS, o sistema nacional os soma a este valor no total da nota: não mude o preço por conta própria, decida com o contador.',
   ),
   v.metadata({ integer: true, minimum: MIN_AMOUNT, maximum: MAX_AMOUNT }),
 );
@@ -98,7 +98,7 @@ export const customerInput = v.strictObject({
       v.string('customer.document deve ser um texto.'),
       v.regex(CUSTOMER_DOCUMENT, ({ input }) => (WITH_LETTERS.test(input) ? LETTERS_MESSAGE : DOCUMENT_MESSAGE)),
       v.description(
-        'CPF (11 dígitos) ou CNPJ (14 dígitos), só dígitos. Alguns municípios o exigem. Recusado com type foreign.',
+        'CPF (11 dígitos) ou CNPJ (14 dígitos), só dígitos. Sem ele o tomador não é identificado na nota; alguns municípios o exigem. Recusado com type foreign.',
       ),
     ),
   ),
@@ -106,7 +106,7 @@ export const customerInput = v.strictObject({
     text(
       'customer.name',
       { max: 300 },
-      'Nome do cliente. Obrigatório com um CPF e com type foreign. Com um CNPJ vale o nome do cadastro da Receita.',
+      'Nome do cliente. Obrigatório com um CPF e com type foreign. Envie sempre também com um CNPJ: vale o nome do cadastro da Receita, mas quando ele não o informa e este campo falta, a nota acaba em failed. Sem document o nome não vai na nota: o tomador sai como não identificado.',
     ),
   ),
   tax_id: v.optional(
@@ -151,14 +151,18 @@ export const issueBody = v.strictObject({
     v.pipe(
       v.string('cnae deve ser um texto.'),
       v.regex(/^[0-9]{7}$/, 'cnae deve ter exatamente 7 dígitos, sem pontos, barras ou traços.'),
-      v.description('CNAE do cadastro da empresa, 7 dígitos. Sem ele vale a atividade principal.'),
+      v.description(
+        'CNAE da atividade do serviço prestado, entre os do cadastro da empresa, 7 dígitos. Sem ele vale a atividade principal; numa loja ela costuma ser comércio, que não tem código de serviço. Envie sempre cnae e service_code.',
+      ),
     ),
   ),
   service_code: v.optional(
     v.pipe(
       v.string('service_code deve ser um texto.'),
       v.regex(/^[0-9]+$/, 'service_code deve ter só dígitos: o código nacional de 6 dígitos.'),
-      v.description('Código de tributação nacional, 6 dígitos. Desempata entre as linhas de um CNAE.'),
+      v.description(
+        'Código de tributação nacional (cTribNac), 6 dígitos. Com cnae, escolhe a linha exata; sozinho, a primeira linha com ele, que pode não ser a que você quer.',
+      ),
     ),
   ),
 });

@@ -15,7 +15,8 @@ export const errorGroups = {
 type Guide = { group: keyof typeof errorGroups; cause: string; action: string };
 
 const SUPPORT = 'Fale com o suporte: a correção é no cadastro da empresa, não no pedido.';
-const SEE_ACTIVITIES = 'Consulte GET /v1/activities e envie cnae e service_code de uma das linhas listadas.';
+const SEE_ACTIVITIES =
+  'Consulte GET /v1/activities e envie cnae e service_code da linha do serviço prestado. Se ela não está na lista, fale com o suporte: não use o código de outro serviço.';
 const AT_THE_PORTAL = 'Obras, eventos e fornecimento de mão de obra são emitidos no portal nacional.';
 
 /** Meaning of each code and what its reader should do, in Portuguese. A code without an entry does not compile. */
@@ -59,13 +60,14 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   'nfse.cnae_missing_ctribnac': {
     group: 'activity',
-    cause: 'O CNAE não tem código de tributação nacional mapeado.',
-    action: `${SEE_ACTIVITIES} Se a atividade falta na lista, fale com o suporte.`,
+    cause:
+      'O CNAE não tem código de serviço (código de tributação nacional). Sem cnae vale a atividade principal; numa loja ela costuma ser comércio, que não é serviço.',
+    action: SEE_ACTIVITIES,
   },
   'nfse.cnae_missing_nbs': {
     group: 'activity',
-    cause: 'O CNAE não tem código NBS mapeado.',
-    action: `${SEE_ACTIVITIES} Se a atividade falta na lista, fale com o suporte.`,
+    cause: 'A linha do serviço não tem código NBS no cadastro.',
+    action: 'Peça ao suporte que inclua o NBS. Não use o código de outro serviço.',
   },
   'nfse.municipality_not_covered': {
     group: 'company',

@@ -56,12 +56,18 @@ describe('the error catalogue', () => {
   });
 
   it.each([
-    ['nfse.cnae_not_allowed', /listados\. Sem cnae no pedido, conta a atividade principal;/],
+    ['nfse.cnae_not_allowed', /do serviço prestado\. Sem cnae, conta a atividade principal;/],
     ['nfse.service_code_not_allowed', /GET \/v1\/activities\. Obras,/],
   ] as const)('%s: says where works, events and labour are issued', (code, addition) => {
     const { message } = errorCatalogue[code];
     expect(message).toMatch(addition);
     expect(message).toMatch(/obras, eventos e fornecimento de mão de obra .* no portal nacional/i);
+  });
+
+  it('never advises another activity than that of the service, with which a note would declare the wrong service', () => {
+    for (const [, { message }] of entries) expect(message).not.toMatch(/outra atividade|um dos listados/i);
+    for (const code of ['nfse.cnae_missing_ctribnac', 'nfse.cnae_missing_nbs'] as const)
+      expect(errorCatalogue[code].message).toContain('Não use o código de outro serviço.');
   });
 
   it('speaks in whole sentences', () => {

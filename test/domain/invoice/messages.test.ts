@@ -67,6 +67,20 @@ describe('the message of a refused invoice', () => {
     );
   });
 
+  it.each(['E0178', 'E0234', 'E0318', 'E0320', 'E0420', 'E1402'])(
+    'for %s does not advise another activity, and reads as it did of an invoice that failed before December 2026',
+    (code) => {
+      const refusedAt = (at: string) =>
+        errorAfter(attempted(1, 1), { type: 'IssuanceRejected', data: { attempt: 1, codes: [code], at } })?.message;
+      expect(refusedAt('2026-11-30T23:59:59.999Z')).toMatch(
+        /[Uu]se outra atividade|Confira (?:a atividade|o cadastro do cliente)/,
+      );
+      expect(refusedAt('2026-12-01T00:00:00.000Z')).toMatch(
+        /não use o código de outro serviço|portal nacional|Confirme o regime/,
+      );
+    },
+  );
+
   it('is the first reason that we know, and ends in all the codes', () => {
     expect(refusedWith(UNCATALOGUED_CODE, 'E0207', 'E0188')?.message).toBe(
       `O CPF do cliente não existe na Receita Federal. Corrija customer.document e emita de novo. (${UNCATALOGUED_CODE}, E0207, E0188)`,
@@ -120,6 +134,15 @@ describe('the message of an invoice that failed otherwise', () => {
       { type: 'IssuanceFailed', data: { failedAt: at(3), reason: 'customer_name_missing', at: at(3) } },
       'issue_failed',
       'O cadastro não deu o nome do cliente: não tem o CNPJ ou não respondeu. Nenhum nome foi enviado. Envie customer.name e emita de novo.',
+    ],
+    [
+      'no name for the customer, since December 2026',
+      {
+        type: 'IssuanceFailed',
+        data: { failedAt: '2026-12-01T00:00:00.000Z', reason: 'customer_name_missing', at: '2026-12-01T00:00:00.000Z' },
+      },
+      'issue_failed',
+      'O cadastro da Receita não informou o nome deste CNPJ (não o tem ou não respondeu), e customer.name não foi enviado. Envie customer.name e emita de novo, com outra Idempotency-Key e outra reference.',
     ],
     [
       'a document that our own check refuses',

@@ -47,7 +47,9 @@ describe('a name without a field', () => {
       ' ',
     ),
   )('%s is answered with the portal, not with the company file, which has no withholding', (name) =>
-    expect(sentenceWithoutField(name)).toMatch(/retenção, dedução, desconto ou imunidade é emitida no portal/),
+    expect(sentenceWithoutField(name)).toMatch(
+      /valor bruto; uma nota com retenção, dedução ou imunidade é emitida no portal/,
+    ),
   );
 
   it.each([
@@ -55,7 +57,13 @@ describe('a name without a field', () => {
     ['substituicao substituir substitui nota_substituida substitutes', /espere que o status dela seja canceled/],
     ['intermediario local_prestacao municipio_prestacao', /^Intermediário e local da prestação .* no portal nacional/],
     ['nbs cst cIndOp', /são os do cadastro do serviço/],
-    ['regime exigibilidade', /o regime é o do cadastro/],
+    ['regime simples_nacional mei optanteSimplesNacional', /o regime é o do cadastro/],
+    ['exigibilidade', /^Impostos/],
+    [
+      'desconto discount_in_cents desconto_incondicionado',
+      /um só valor, .* Pergunte ao contador .* mostrar o desconto .* portal/,
+    ],
+    ['parcelas vencimento pix', /escreva-os em description/],
   ])('%s: the sentence says what to do', (names, sentence) => {
     for (const name of names.split(' ')) expect(sentenceWithoutField(name)).toMatch(sentence);
   });

@@ -67,6 +67,17 @@ describe('the guide', () => {
     expect(words.filter((word) => !html.includes(word))).toEqual([]);
   });
 
+  it.each([
+    ['ibs-cbs', ['Simples Nacional', 'MEI', 'vTotNF', 'Não diminua o preço por conta própria', 'IBSCBS']],
+    ['o-que-nao-faz', ['Descontos', 'confirme com o contador', 'escolas e hospitais', 'não mude o preço']],
+    ['fechar-o-mes', ['competence', 'não muda', 'nNFSe', 'vTotNF']],
+    ['primeiros-passos', ['Não deixe o padrão escolher', 'cTribNac', 'is_default']],
+    ['campos', ['Valor bruto', 'tomador sai como não identificado', 'acaba em failed']],
+  ])('%s says what makes a note declare the wrong thing', async (name, words) => {
+    const html = await htmlOf(createHarness(), `/docs/guia/${name}`);
+    expect(words.filter((word) => !html.includes(word))).toEqual([]);
+  });
+
   it('lists every chapter on its first page, in the order of the chapters', async () => {
     const html = await htmlOf(createHarness(), '/docs/guia');
     const listed = [...html.matchAll(/<li><a href="\/docs\/guia\/([\w-]+)">/g)].map(([, name]) => name);

@@ -32,8 +32,10 @@ const fieldsOf = (object: JsonSchema, prefix: string): readonly Field[] =>
 const WHEN: Readonly<Record<string, string>> = {
   customer: 'na exportação',
   'customer.type': 'na exportação',
-  'customer.name': 'com CPF e na exportação',
+  'customer.name': 'com CPF e na exportação; recomendado com CNPJ',
   reference: 'não, mas sempre recomendado',
+  cnae: 'não, mas sempre recomendado',
+  service_code: 'não, mas sempre recomendado',
   'customer.tax_id': 'na exportação, este ou o seguinte',
   'customer.tax_id_absence_reason': 'na exportação, este ou o anterior',
   'customer.address': 'na exportação',

@@ -39,7 +39,7 @@ export const areas = {
   },
   service: {
     reason:
-      'O sistema nacional não aceitou os dados do serviço. Confira a atividade (cnae, service_code) e emita de novo; se a recusa se repetir, fale com o suporte.',
+      'O sistema nacional não aceitou os dados do serviço. Confira se a atividade (cnae, service_code) é a do serviço prestado e fale com o suporte; não use o código de outro serviço.',
     codes: 'E0302 E0304 E0310 E0312 E0314 E0315 E0316 E0318 E0320 E0322 E0420 E1402',
   },
   foreignTrade: {

@@ -76,9 +76,9 @@ const serviceReasons: Readonly<Record<string, string>> = {
   E0315: 'O código municipal do serviço está em branco no cadastro da atividade. Peça ao suporte que o corrija.',
   E0316: 'O código NBS da atividade não existe na tabela nacional. Fale com o suporte.',
   E0318:
-    'A exportação exige o código NBS, que falta na atividade. Peça ao suporte que o inclua ou use outra atividade.',
+    'A exportação exige o código NBS, que falta na atividade. Peça ao suporte que o inclua; não use o código de outro serviço.',
   E0320:
-    'Este serviço exige o código NBS, que falta na atividade. Peça ao suporte que o inclua ou use outra atividade.',
+    'Este serviço exige o código NBS, que falta na atividade. Peça ao suporte que o inclua; não use o código de outro serviço.',
   E0322: 'As informações de IBS e CBS exigem o código NBS, que falta na atividade. Peça ao suporte que o inclua.',
   E0330:
     'Faltam as informações de comércio exterior da exportação. Envie foreign_amount com moeda e valor e emita de novo.',
@@ -123,7 +123,7 @@ const providerReasons: Readonly<Record<string, string>> = {
   E0177:
     'O município não aceita o regime especial de ISS do cadastro da empresa. Confirme com o contador e fale com o suporte.',
   E0178:
-    'O regime especial de ISS da empresa não vale para este serviço. Use outra atividade (cnae) ou confirme o regime com o contador.',
+    'O regime especial de ISS da empresa não vale para este serviço. Confirme o regime com o contador e fale com o suporte.',
 };
 
 /** Times, numbers and the municipality's convênio (docs/national-system.md#times, #series-and-numbers, #municipal-parameters). */
@@ -212,7 +212,7 @@ const customerReasons: Readonly<Record<string, string>> = {
   E0232: 'O programa enviou uma inscrição municipal do cliente que o município desconhece. Fale com o suporte.',
   E0233: 'Falta o nome do cliente estrangeiro. Envie customer.name e emita de novo.',
   E0234:
-    'Para este serviço o município exige o endereço do cliente. Confira o cadastro do cliente e fale com o suporte.',
+    'Este serviço exige o endereço do cliente, que não tem campo na API. Para um CPF, emita a nota no portal nacional; para um CNPJ, fale com o suporte.',
   E0235: 'O sistema nacional exige o endereço do cliente com CNPJ. Fale com o suporte.',
   E0237: 'O ISS é retido pelo cliente e falta o endereço dele. Fale com o suporte.',
   E0238:
@@ -292,13 +292,43 @@ const requestReasons = reasonsOf([areas.signature, areas.certificate, areas.payl
 export const mainReason = (codes: readonly string[], at: Instant): string | undefined => {
   const code = mainCode(codes.filter((one) => one !== CLOCK_AHEAD)) ?? mainCode(codes);
   if (code === undefined) return undefined;
-  return (isBefore(at, E0312_TEXT_SINCE) ? earlierReasons.get(code) : undefined) ?? reasonOf(code);
+  const earlier = earlierReasons.get(code);
+  return earlier !== undefined && isBefore(at, earlier.until) ? earlier.text : reasonOf(code);
 };
 
-const E0312_TEXT_SINCE: Instant = '2026-11-30T00:00:00.000Z';
+const EARLIER_SERVICE =
+  'O sistema nacional não aceitou os dados do serviço. Confira a atividade (cnae, service_code) e emita de novo; se a recusa se repetir, fale com o suporte.';
 
-const earlierReasons: ReadonlyMap<string, string> = new Map([
-  ['E0312', 'O município não administra este código de serviço. Use outra atividade ou fale com o suporte.'],
+type EarlierReason = {
+  /** The first instant of the text of today. */
+  until: Instant;
+  text: string;
+};
+
+/** From this instant on no text advises another activity than that of the service. */
+export const TEXTS_OF_DECEMBER_2026: Instant = '2026-12-01T00:00:00.000Z';
+
+/** Texts that clients were shown of invoices that failed before `until`. */
+const earlierReasons: ReadonlyMap<string, EarlierReason> = new Map([
+  [
+    'E0312',
+    {
+      until: '2026-11-30T00:00:00.000Z',
+      text: 'O município não administra este código de serviço. Use outra atividade ou fale com o suporte.',
+    },
+  ],
+  ...Object.entries({
+    E0178:
+      'O regime especial de ISS da empresa não vale para este serviço. Use outra atividade (cnae) ou confirme o regime com o contador.',
+    E0234:
+      'Para este serviço o município exige o endereço do cliente. Confira o cadastro do cliente e fale com o suporte.',
+    E0318:
+      'A exportação exige o código NBS, que falta na atividade. Peça ao suporte que o inclua ou use outra atividade.',
+    E0320:
+      'Este serviço exige o código NBS, que falta na atividade. Peça ao suporte que o inclua ou use outra atividade.',
+    E0420: EARLIER_SERVICE,
+    E1402: EARLIER_SERVICE,
+  }).map(([code, text]) => [code, { until: TEXTS_OF_DECEMBER_2026, text }] as const),
 ]);
 
 const CLOCK_AHEAD = 'E0008';
