@@ -239,13 +239,13 @@ export const suspectedDuplicate = (earlierId: InvoiceId | undefined): Refusal =>
  */
 export const otherBody = (invoiceId: InvoiceId | undefined): Refusal => {
   if (invoiceId === undefined) return { code: 'idempotency_key_reuse' };
-  const message = `Esta Idempotency-Key já foi usada com outro corpo nas últimas 24 horas, para a nota ${publicInvoiceId(invoiceId)}. Consulte essa nota; só para outra venda use uma chave nova.`;
+  const message = `Esta Idempotency-Key já foi usada com outro corpo nas últimas 24 horas, para a nota ${publicInvoiceId(invoiceId)}. Consulte essa nota; só para outra venda, ou se ela está em failed ou canceled, use uma chave nova.`;
   return { code: 'idempotency_key_reuse', message };
 };
 
 /** The message must not advise another key for a repeated request, because the invoice of the first try may exist. */
 export const bodyNotComparable = (invoiceId: InvoiceId | undefined): Refusal => {
-  const first = invoiceId === undefined ? 'o primeiro pedido' : `a nota ${publicInvoiceId(invoiceId)}`;
+  const first = invoiceId === undefined ? 'a primeira requisição' : `a nota ${publicInvoiceId(invoiceId)}`;
   const message = `Esta Idempotency-Key já foi usada para ${first}, e não é mais possível comparar os dois corpos. Consulte a nota antes de enviar outra; só para outra venda use uma chave nova.`;
   return { code: 'idempotency_key_reuse', message };
 };

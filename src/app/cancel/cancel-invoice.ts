@@ -37,18 +37,42 @@ export const cancelInvoice = async (
       stream,
       read: 'opened',
       fold: invoiceFold,
-      decide: (state, { now }): Decision<InvoiceEvent, CancelRefusal | 'not_found'> => {
+      decide: (state, { now }): Decision<InvoiceEvent, Why> => {
         const seen = visible(state, now, deps.testRetentionSeconds);
-        return seen.kind === 'invoice'
-          ? requestCancellation(seen.invoice, { ...request, now })
-          : { refused: 'not_found' };
+        if (seen.kind !== 'invoice') return { refused: 'not_found' };
+        const decision = requestCancellation(seen.invoice, { ...request, now });
+        return 'refused' in decision ? { refused: whyOf(decision.refused, seen.invoice) } : decision;
       },
       context: requestContext(requester, 'request_cancellation'),
     },
     deps,
   );
-  if (outcome.kind === 'refused') return { refused: { code: outcome.refused } };
+  if (outcome.kind === 'refused') return { refused: refusalOf(outcome.refused) };
   if (outcome.state.kind !== 'invoice') throw new Error('a canceled invoice is still an invoice');
   await deps.waitForProjection(stream, outcome.revision ?? 0);
   return { accepted: outcome.state };
+};
+
+const NOT_CANCELABLE = {
+  open: 'Esta nota ainda não tem resultado (queued ou processing). Espere o resultado; se ela ficar issued, peça o cancelamento então.',
+  failed: 'Esta nota está em failed: nada foi emitido, e não há o que cancelar.',
+  indeterminate:
+    'Esta nota está em indeterminate: ainda não se sabe se ela existe. Não emita outra no lugar dela: fale com o suporte.',
+} as const;
+
+type Why = CancelRefusal | 'not_found' | keyof typeof NOT_CANCELABLE;
+
+/** `nfse.not_cancelable` has several causes (CANCEL-3). Of an invoice that is not issued its outcome is the cause, and the message names only that one. */
+const whyOf = (code: CancelRefusal, { outcome }: Invoice): Why =>
+  code === 'nfse.not_cancelable' && outcome.status !== 'issued' ? outcome.status : code;
+
+const refusalOf = (why: Why): Refusal => {
+  switch (why) {
+    case 'open':
+    case 'failed':
+    case 'indeterminate':
+      return { code: 'nfse.not_cancelable', message: NOT_CANCELABLE[why] };
+    default:
+      return { code: why };
+  }
 };

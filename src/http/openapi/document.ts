@@ -89,7 +89,7 @@ const idParameter = {
   name: 'id',
   in: 'path',
   required: true,
-  description: 'nfse_<uuid>, ou só o UUID.',
+  description: 'nfse_{uuid}, ou só o UUID.',
   schema: { type: 'string' },
   example: EXAMPLE_ID,
 };

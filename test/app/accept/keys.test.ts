@@ -89,7 +89,11 @@ describe.each(arrangements)('a request with an Idempotency-Key%s', (_where, open
   it('is refused with another body', async () => {
     const harness = open();
     await harness.post({}, 'k');
-    expect(codeOf(await harness.post({ amountInCents: 1 }, 'k'))).toBe('idempotency_key_reuse');
+    const refused = await harness.post({ amountInCents: 1 }, 'k');
+    expect(codeOf(refused)).toBe('idempotency_key_reuse');
+    // After a failed or canceled invoice the same sale needs a new key too.
+    const message = expect.stringContaining('ou se ela está em failed ou canceled, use uma chave nova');
+    expect(refused).toMatchObject({ refused: { message } });
     expect(await harness.acceptances()).toHaveLength(1);
   });
 
