@@ -7,8 +7,10 @@ import { type Html, page } from './page.js';
 
 /** Chapters by the name in their path, with the file of `docs/guia`; a requested name is never joined to a path. */
 const chapters = {
+  'antes-da-primeira-nota': 'Antes da primeira nota',
   'primeiros-passos': 'Primeiros passos',
-  campos: 'Campos do pedido',
+  campos: 'Campos da requisição',
+  resposta: 'Campos da resposta',
   'vida-da-nota': 'A vida de uma nota',
   repetir: 'Repetir sem emitir duas vezes',
   falhas: 'Quando falha',

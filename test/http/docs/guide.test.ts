@@ -72,6 +72,7 @@ describe('the guide', () => {
     ['o-que-nao-faz', ['Descontos', 'confirme com o contador', 'escolas e hospitais', 'não mude o preço']],
     ['fechar-o-mes', ['competence', 'não muda', 'nNFSe', 'vTotNF']],
     ['primeiros-passos', ['Não deixe o padrão escolher', 'cTribNac', 'is_default']],
+    ['antes-da-primeira-nota', ['A1', 'inscrição municipal', 'SIMULADO', 'tomador', 'ConsultaPublica', 'request_id']],
     ['campos', ['Valor bruto', 'tomador sai como não identificado', 'acaba em failed']],
   ])('%s says what makes a note declare the wrong thing', async (name, words) => {
     const html = await htmlOf(createHarness(), `/docs/guia/${name}`);
@@ -134,6 +135,10 @@ describe('the tables of the guide', () => {
       expect([marker, expandMarkers(marker, '2026-11-21T12:00:00.000Z')]).toEqual([marker, value]);
       expect(example).toContain(marker);
     }
+  });
+
+  it('name each field of an invoice, in the order of the answers', () => {
+    expect(rowsOf('resposta').map(([field]) => field)).toEqual(Object.keys(invoiceResponse.entries));
   });
 
   it('explain each status of an invoice', () => {
