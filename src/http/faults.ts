@@ -9,7 +9,7 @@ export const UNAVAILABLE_RETRY_SECONDS = 5;
 export const switchedOff: Refusal = {
   code: 'service_unavailable',
   message:
-    'O serviço está suspenso no momento. Repita o mesmo pedido mais tarde, na emissão com a mesma Idempotency-Key.',
+    'O serviço está suspenso no momento. Repita a mesma requisição mais tarde, na emissão com a mesma Idempotency-Key.',
   retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
 };
 

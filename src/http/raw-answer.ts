@@ -36,14 +36,14 @@ const invalid = (status: number, message: string): RawRefusal => ({
   refusal: { code: 'invalid_request', message },
 });
 
-export const BAD_REQUEST = invalid(400, 'O pedido HTTP não é válido: confira a linha do pedido e os cabeçalhos.');
+export const BAD_REQUEST = invalid(400, 'A requisição HTTP não é válida: confira a primeira linha e os cabeçalhos.');
 export const TOO_MANY_WAITING = invalid(
   400,
-  `A conexão tem mais de ${MAX_WAITING} pedidos sem resposta. Espere as respostas antes de enviar outros.`,
+  `A conexão tem mais de ${MAX_WAITING} requisições sem resposta. Espere as respostas antes de enviar outras.`,
 );
 export const EXPECTATION_FAILED = invalid(417, 'O cabeçalho Expect só pode ser 100-continue. Retire-o ou corrija-o.');
 export const ROUTE_NOT_FOUND: RawRefusal = { status: 404, refusal: { code: 'route_not_found' } };
-const TIMED_OUT = invalid(408, 'O pedido não chegou inteiro no prazo e não foi executado. Confira a conexão.');
+const TIMED_OUT = invalid(408, 'A requisição não chegou inteira no prazo e não foi executada. Confira a conexão.');
 const TOO_MUCH_HEADER = invalid(
   431,
   `O endereço e os cabeçalhos passam de 16 KiB, ou os cabeçalhos de ${MAX_HEADERS}. Retire o que não é da API.`,

@@ -159,13 +159,13 @@ const CLOSED =
 
 /** An invoice whose note did not fit into an event, while the authorizer does not give the note either (ADR 30). */
 const NOT_KEPT =
-  'Este serviço não guarda o XML desta nota, e o sistema nacional não o forneceu agora: repita o pedido mais tarde, ou consulte a nota no portal nacional pela chave de acesso (access_key).';
+  'Este serviço não guarda o XML desta nota, e o sistema nacional não o forneceu agora: repita a requisição mais tarde, ou consulte a nota no portal nacional pela chave de acesso (access_key).';
 
 /** A canceled test invoice, which was authorized and has no documents any more (docs/contract.md PDF-3). */
 const CANCELED_TEST =
   'Esta nota de teste está cancelada: não há mais PDF nem XML para baixar. Em produção eles continuam disponíveis.';
 
-const WAITING = 'A nota ainda espera a autorização: repita o pedido depois dos segundos de Retry-After.';
+const WAITING = 'A nota ainda espera a autorização: repita a requisição depois dos segundos de Retry-After.';
 
 /** Statuses without a document whose next step differs from the text of the catalogue. */
 const withoutDocument: Partial<Record<InvoiceStatus, string>> = {

@@ -44,7 +44,7 @@ export const errorCatalogue = {
   feature_not_enabled: forbidden('A API ainda não está habilitada para esta empresa. Peça a habilitação ao suporte.'),
   insufficient_scope: forbidden('Esta chave não tem o escopo que a rota exige. Use uma chave com o escopo necessário.'),
   'company.issuer_not_enabled': unprocessable(
-    'A emissão automática está desligada para a empresa. Peça ao suporte que a ligue antes de emitir.',
+    'A emissão pela API está desligada para a empresa. Peça ao suporte que a ligue antes de emitir.',
   ),
   'company.issuer_not_configured': unprocessable(
     'O emissor nacional da empresa não está configurado. Peça ao suporte que conclua a configuração.',
@@ -121,11 +121,11 @@ export const errorCatalogue = {
     'O prazo para cancelar pela API terminou com o mês da emissão. Fale com o suporte.',
   ),
   'nfse.not_cancelable': conflict(
-    'Esta nota não pode ser cancelada pela API: não está autorizada, foi substituída, foi anexada manualmente, tem uma chave que não é deste prestador na Sefin Nacional ou é de teste e já teve 100 pedidos que falharam. Em queued ou processing, espere o resultado e peça o cancelamento depois; em failed nada foi emitido, e não há o que cancelar; em indeterminate, fale com o suporte.',
+    'Esta nota não pode ser cancelada pela API: não está autorizada, foi substituída, foi anexada manualmente, tem uma chave que não é deste prestador no sistema nacional ou é de teste e já teve 100 pedidos que falharam. Em queued ou processing, espere o resultado e peça o cancelamento depois; em failed nada foi emitido, e não há o que cancelar; em indeterminate, fale com o suporte.',
   ),
   'nfse.already_canceled': conflict('Esta nota já está cancelada.'),
   'nfse.cancel_in_progress': conflict(
-    'Já existe um pedido de cancelamento desta nota. Não repita o pedido: consulte a nota. Em cancellation.status pending, espere o resultado; em failed, que em produção é definitivo, fale com o suporte.',
+    'Já existe um pedido de cancelamento desta nota. Não repita o POST: consulte a nota. Em cancellation.status pending, espere o resultado; em failed, que em produção é definitivo, fale com o suporte.',
   ),
   'nfse.not_issued': conflict('PDF e XML só existem depois da autorização da nota.'),
   'nfse.reference_in_use': conflict(
@@ -139,14 +139,15 @@ export const errorCatalogue = {
     status: 409,
     type: 'invalid_request',
     retryable: true,
-    message: 'O primeiro pedido com esta Idempotency-Key ainda está em andamento. Repita o mesmo pedido em instantes.',
+    message:
+      'A primeira requisição com esta Idempotency-Key ainda está em andamento. Repita a mesma requisição em instantes.',
     param: 'Idempotency-Key',
   },
   idempotency_key_reuse: conflict(
     'Esta Idempotency-Key já foi usada com outro corpo nas últimas 24 horas. Use uma chave nova para cada nota.',
     'Idempotency-Key',
   ),
-  invalid_request: badRequest('O pedido tem campos inválidos. Corrija os campos indicados e envie de novo.'),
+  invalid_request: badRequest('A requisição tem campos inválidos. Corrija os campos indicados e envie de novo.'),
   invalid_id: badRequest('O id deve ser um UUID, com ou sem o prefixo nfse_.', 'id'),
   not_found: invalid(404, 'Nenhuma nota com este id foi encontrada.'),
   route_not_found: invalid(404, 'Esta rota não existe. Confira o caminho e o método em /docs.'),
@@ -157,14 +158,14 @@ export const errorCatalogue = {
     status: 429,
     type: 'rate_limit_error',
     retryable: true,
-    message: 'Limite de requisições por minuto atingido. Aguarde os segundos de Retry-After e repita o pedido.',
+    message: 'Limite de requisições por minuto atingido. Aguarde os segundos de Retry-After e repita a requisição.',
   },
   internal_error: {
     status: 500,
     type: 'api_error',
     retryable: true,
     message:
-      'Ocorreu uma falha interna. Repita o mesmo pedido, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Se continuar, fale com o suporte.',
+      'Ocorreu uma falha interna. Repita a mesma requisição, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Se continuar, fale com o suporte.',
   },
   /** The text does not promise that nothing was stored, which is unknown after a lost connection to the log. */
   service_unavailable: {
@@ -172,7 +173,7 @@ export const errorCatalogue = {
     type: 'api_error',
     retryable: true,
     message:
-      'Serviço temporariamente indisponível. Repita o mesmo pedido em instantes, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota.',
+      'Serviço temporariamente indisponível. Repita a mesma requisição em instantes, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

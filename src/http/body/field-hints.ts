@@ -25,10 +25,10 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 /** For each answer that takes the place of a field: the names under which people look for that field. */
 const WITHOUT_FIELD: Readonly<Record<string, string>> = {
-  'A Idempotency-Key vai no cabeçalho do pedido, não no corpo.': 'idempotencyKey idempotency chaveIdempotencia',
+  'A Idempotency-Key vai no cabeçalho da requisição, não no corpo.': 'idempotencyKey idempotency chaveIdempotencia',
   'Não há webhooks: consulte GET /v1/nfse/{id} até o resultado.':
     'webhook webhooks webhookUrl callback callbackUrl notificationUrl postbackUrl',
-  'A competência e a data de emissão são sempre as do recebimento do pedido.':
+  'A competência e a data de emissão são sempre as do recebimento da requisição.':
     'competence competencia dCompet dataEmissao issueDate issuedAt dhEmi data date',
   'O serviço não envia mensagens ao cliente: entregue você o PDF da nota.':
     'email mail emails sendEmail enviarEmail telefone phone fone celular',

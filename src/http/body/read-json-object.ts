@@ -235,7 +235,7 @@ const invalid = (message: string): Refusal => ({
 
 const notAnObject = invalid('O corpo deve ser um objeto JSON.');
 /** As the server calls a request that breaks off. */
-const notWhole = invalid('O corpo não chegou inteiro, e o pedido não foi executado. Confira a conexão.');
+const notWhole = invalid('O corpo não chegou inteiro, e a requisição não foi executada. Confira a conexão.');
 const tinyChunks = invalid('O corpo vem em pedaços (chunks) pequenos demais. Envie-o inteiro, com Content-Length.');
 
 const refusalOf: Readonly<Record<Exclude<Scanned['kind'], 'text' | 'too_many_digits'>, Refusal>> = {

@@ -22,7 +22,7 @@ export const text = (field: string, rules: TextRules, description: string) =>
   );
 
 /** TEXT-4. */
-const LATIN = 'Só com letras que têm forma no alfabeto latino.';
+const LATIN = 'Sem emoji e sem letras de outros alfabetos; com acentos.';
 
 /** A code that a later table look-up checks; what the table lacks, the empty text too, is a 422 (POSTA-country, POSTF-currency). */
 export const codeText = (field: string, description: string) =>
@@ -54,11 +54,15 @@ export const textProblems = (field: string, value: string, rules: TextRules): re
 const latinProblems = (field: string, value: string, min: number, max: number): readonly string[] => {
   const form = transliterate(value);
   if (form === undefined)
-    return [`${field} contém caracteres sem forma no alfabeto latino, que a nota não pode levar.`];
+    return [
+      `${field} tem um emoji, um símbolo ou uma letra de outro alfabeto, que a nota não aceita: retire-o ou escreva com letras latinas.`,
+    ];
   const fits = form.length >= min && form.length <= max;
   return fits
     ? []
-    : [`${field} deve ter de ${min} a ${max} caracteres depois de escrito no alfabeto latino, sem espaços nas pontas.`];
+    : [
+        `${field} deve ter de ${min} a ${max} caracteres como vai na nota: € vira EUR, e os espaços das pontas não contam.`,
+      ];
 };
 
 export const isLongerThan = (max: number, value: string): boolean =>

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../domain/common/error-catalogue.js';
 /** Headings of the list of codes, in its order. */
 export const errorGroups = {
   access: 'Chave e acesso',
-  request: 'Formato do pedido',
+  request: 'Formato da requisição',
   company: 'Cadastro da empresa',
   activity: 'Atividade e código de serviço',
   customer: 'Cliente e exportação',
@@ -14,7 +14,8 @@ export const errorGroups = {
 
 type Guide = { group: keyof typeof errorGroups; cause: string; action: string };
 
-const SUPPORT = 'Fale com o suporte: a correção é no cadastro da empresa, não no pedido.';
+const SUPPORT =
+  'Fale com o suporte: a correção é no cadastro da empresa. Depois dela, a mesma requisição passa, com a mesma Idempotency-Key.';
 const SEE_ACTIVITIES =
   'Consulte GET /v1/activities e envie cnae e service_code da linha do serviço prestado. Se ela não está na lista, fale com o suporte: não use o código de outro serviço.';
 const AT_THE_PORTAL = 'Obras, eventos e fornecimento de mão de obra são emitidos no portal nacional.';
@@ -40,7 +41,7 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   'company.issuer_not_enabled': {
     group: 'company',
-    cause: 'A emissão automática está desligada para a empresa.',
+    cause: 'A emissão pela API está desligada para a empresa.',
     action: SUPPORT,
   },
   'company.issuer_not_configured': {
@@ -99,13 +100,13 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   'nfse.nbs_invalid': {
     group: 'activity',
     cause:
-      'O código NBS do CNAE não consta da tabela oficial. Só no modo de teste; em produção a recusa é do autorizador.',
+      'O código NBS do CNAE não consta da tabela oficial. Só no modo de teste; em produção a recusa é do sistema nacional.',
     action: SUPPORT,
   },
   'nfse.municipal_registration_missing': {
     group: 'company',
     cause:
-      'O município exige a inscrição municipal e ela falta no cadastro. Só no modo de teste; em produção a recusa é do autorizador.',
+      'O município exige a inscrição municipal e ela falta no cadastro. Só no modo de teste; em produção a recusa é do sistema nacional.',
     action: 'Informe a inscrição municipal ao suporte.',
   },
   'nfse.customer_document_invalid': {
@@ -160,7 +161,7 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   'nfse.not_cancelable': {
     group: 'document',
     cause:
-      'A nota não está autorizada, foi substituída, foi anexada manualmente, foi importada com uma chave que não é deste prestador na Sefin Nacional ou é de teste e já teve 100 pedidos de cancelamento que falharam.',
+      'A nota não está autorizada, foi substituída, foi anexada manualmente, foi importada com uma chave que não é deste prestador no sistema nacional ou é de teste e já teve 100 pedidos de cancelamento que falharam.',
     action:
       'Consulte a nota. Em queued ou processing, espere o resultado; se ficar issued, cancele então. Em failed não há o que cancelar. Em indeterminate, e em todo outro caso, fale com o suporte.',
   },
@@ -192,25 +193,25 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   duplicate_suspected: {
     group: 'repetition',
     cause:
-      'Parece um pedido duplicado: outro com o mesmo valor e a mesma descrição foi aceito há menos de 60 segundos.',
+      'Parece uma emissão repetida: outra com o mesmo valor e a mesma descrição foi aceita há menos de 60 segundos.',
     action:
       'Consulte a nota que a mensagem mostra. Se é a mesma venda, não repita; se é outra, envie Idempotency-Key ou espere 60 segundos.',
   },
   idempotency_key_in_use: {
     group: 'repetition',
-    cause: 'O primeiro pedido com esta Idempotency-Key e este corpo ainda está em andamento.',
-    action: 'Espere os segundos de Retry-After e repita o mesmo pedido com a mesma chave.',
+    cause: 'A primeira requisição com esta Idempotency-Key e este corpo ainda está em andamento.',
+    action: 'Espere os segundos de Retry-After e repita a mesma requisição com a mesma chave.',
   },
   idempotency_key_reuse: {
     group: 'repetition',
     cause: 'Esta Idempotency-Key já foi usada com outro corpo nas últimas 24 horas.',
     action:
-      'Use uma Idempotency-Key nova para cada nota. Se a mensagem mostra o id de uma nota, consulte essa nota antes de emitir outra.',
+      'Use uma Idempotency-Key nova para cada nota. Se a mensagem mostra o id de uma nota, consulte essa nota antes de emitir outra: para a mesma venda, só se ela está em failed ou canceled.',
   },
   invalid_request: {
     group: 'request',
     cause:
-      'O pedido não segue o formato: campo obrigatório ausente, tipo errado, campo desconhecido, ou busca sem reference.',
+      'A requisição não segue o formato: campo obrigatório ausente, tipo errado, campo desconhecido, ou busca sem reference.',
     action: 'Corrija todas as causas de error.errors. Um clássico é enviar amount em vez de amount_in_cents.',
   },
   invalid_id: {
@@ -237,7 +238,7 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   unsupported_media_type: {
     group: 'request',
     cause: 'Falta o cabeçalho Content-Type: application/json.',
-    action: 'Envie o cabeçalho em todo pedido com corpo.',
+    action: 'Envie o cabeçalho em toda requisição com corpo.',
   },
   rate_limit_exceeded: {
     group: 'service',
@@ -249,13 +250,13 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
     group: 'service',
     cause: 'Uma falha inesperada do nosso lado.',
     action:
-      'Repita o mesmo pedido, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Se continuar, fale com o suporte e informe o request_id.',
+      'Repita a mesma requisição, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Se continuar, fale com o suporte e informe o request_id.',
   },
   service_unavailable: {
     group: 'service',
     cause:
       'O serviço está suspenso, uma parte dele não responde no momento, ou há downloads demais ao mesmo tempo (no máximo 32 PDFs por empresa, e 10 segundos de espera na fila).',
     action:
-      'Espere os segundos de Retry-After e repita o mesmo pedido, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Peça no máximo 32 PDFs de cada vez.',
+      'Espere os segundos de Retry-After e repita a mesma requisição, na emissão com a mesma Idempotency-Key; no cancelamento, consulte antes a nota. Peça no máximo 32 PDFs de cada vez.',
   },
 };

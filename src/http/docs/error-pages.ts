@@ -84,7 +84,7 @@ const refusalPage = (code: ErrorCode, assetPath: AssetPath): Html => {
 <p>${cause}</p>
 <h2>O que fazer</h2>
 <p>${action}</p>
-<h2>Repetir o mesmo pedido resolve?</h2>
+<h2>Repetir a mesma requisição resolve?</h2>
 <p>${repeating(code, retryable)}</p>
 <h2>Exemplo</h2>
 <pre>${JSON.stringify(errorExample(code), undefined, 2)}</pre>`,
@@ -97,7 +97,7 @@ const repeating = (code: ErrorCode, retryable: boolean): string => {
     return 'Depende da nota: sim (retryable: true, com Retry-After) em queued e processing; não (retryable: false) nos outros casos.';
   return retryable
     ? 'Sim (retryable: true). Repita com a mesma Idempotency-Key.'
-    : 'Não (retryable: false). O mesmo pedido terá a mesma resposta enquanto a causa existir.';
+    : 'Não (retryable: false). A mesma requisição terá a mesma resposta enquanto a causa existir.';
 };
 
 /** Where the code appears, its cause, whether issuing again is safe, what to do, an example. */

@@ -59,7 +59,7 @@ export const invoiceErrorGuide: Readonly<Record<InvoiceErrorCode, InvoiceErrorGu
       'A emissão começou e o resultado não pôde ser confirmado em 60 minutos. A nota pode ter sido autorizada, sem registro aqui.',
     again: {
       isSafe: false,
-      text: 'Nunca. Outra emissão pode fazer duas notas válidas da mesma venda.',
+      text: 'Nunca. Outra emissão pode gerar duas notas válidas da mesma venda.',
     },
     steps: [
       'Não emita de novo: nem com outra Idempotency-Key, nem com outra reference, nem por outro sistema.',

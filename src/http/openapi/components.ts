@@ -45,13 +45,13 @@ const schemas = {
 type SchemaName = keyof typeof schemas;
 
 const descriptions: Readonly<Record<SchemaName, string>> = {
-  IssueRequest: 'Pedido de emissão. Só os dois primeiros campos são sempre obrigatórios.',
+  IssueRequest: 'Corpo da emissão. Só os dois primeiros campos são sempre obrigatórios.',
   IssueCustomer:
-    'Cliente da nota. Com type foreign são obrigatórios name, address, um de tax_id e tax_id_absence_reason, e foreign_amount no pedido; ' +
+    'Cliente da nota. Com type foreign são obrigatórios name, address, um de tax_id e tax_id_absence_reason, e foreign_amount na requisição; ' +
     'document é recusado. Com br, ou sem type, valem só document e name.',
   IssueAddress: 'Endereço no exterior, completo: os sete campos são obrigatórios.',
   IssueForeignAmount: 'Valor na moeda estrangeira. Os dois campos são obrigatórios. Nada é convertido.',
-  CancelRequest: 'Pedido de cancelamento. {} basta.',
+  CancelRequest: 'Corpo do cancelamento. {} basta.',
   Invoice: 'Uma nota. Campos que não se aplicam ficam ausentes, nunca null; campos novos podem aparecer.',
   Customer: 'Cliente da nota, como registrado. Ausente quando a nota não tem cliente.',
   Address: 'Endereço no exterior. Só no cliente do exterior.',

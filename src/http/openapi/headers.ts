@@ -7,8 +7,8 @@ const integer = (description: string, required: boolean, example: number) => ({
   example,
 });
 
-const LIMIT = 'Pedidos por minuto desta chave neste grupo (leitura ou escrita).';
-const REMAINING = 'Pedidos que restam na janela.';
+const LIMIT = 'Requisições por minuto desta chave neste grupo (leitura ou escrita).';
+const REMAINING = 'Requisições que restam na janela.';
 const RESET = 'Segundos até a cota inteira voltar.';
 const BY_KEY = 'Ausente num acesso só com o token de um link, e numa falha antes de a chave ser conhecida.';
 
@@ -25,7 +25,7 @@ const NOTHING_BUT_PATH = '^/v1/nfse/nfse_[0-9a-f-]{36}$';
 /** Every header of an answer, by its name in the document's components. */
 export const headerComponents = {
   RequestId: {
-    description: 'Identificador do pedido, igual a error.request_id. Informe-o ao suporte.',
+    description: 'Identificador da requisição, igual a error.request_id. Informe-o ao suporte.',
     required: true,
     schema: { type: 'string' },
     example: 'req_5f0c6f2e-6b0b-4a55-9b0e-2d8f6f5d7c11',
@@ -37,7 +37,7 @@ export const headerComponents = {
   RateLimitRemainingOfKey: integer(`${REMAINING} ${BY_KEY}`, false, 299),
   RateLimitResetOfKey: integer(`${RESET} ${BY_KEY}`, false, 60),
   PollAfter: integer('Segundos entre duas consultas.', true, 3),
-  RetryAfter: integer('Segundos até repetir o mesmo pedido.', true, 5),
+  RetryAfter: integer('Segundos até repetir a mesma requisição.', true, 5),
   RetryAfterIfRetryable: integer('Segundos até repetir, nos casos em que error.retryable é true.', false, 3),
   Location: {
     description: 'Caminho da nota.',

@@ -67,7 +67,7 @@ export const operations: readonly Operation[] = [
     summary: 'Emitir',
     description:
       'Aceita a nota para emissão: 202 quer dizer aceita, não autorizada. Consulte a nota até o status final. ' +
-      'Com Idempotency-Key, o mesmo pedido repetido em 24 horas devolve a mesma nota.',
+      'Com Idempotency-Key, a mesma requisição repetida em 24 horas devolve a mesma nota.',
     body: 'issue',
     success: 'accepted',
     codes: [

@@ -16,7 +16,7 @@ export const responsesOf = (operation: Operation, baseUrl: string): object => ({
 /** What the server answers before a route sees the request (HTTP-ORDER): the codes are those of every route, the statuses HTTP's. */
 const protocolResponse = {
   description:
-    'Um pedido que o servidor não pôde ler: 400, 408 (não chegou inteiro no prazo), 417 (Expect desconhecido) ou 431 (endereço e cabeçalhos acima de 16 KiB), com o código [`invalid_request`](/docs/errors/invalid_request).',
+    'Uma requisição que o servidor não pôde ler: 400, 408 (não chegou inteira no prazo), 417 (Expect desconhecido) ou 431 (endereço e cabeçalhos acima de 16 KiB), com o código [`invalid_request`](/docs/errors/invalid_request).',
   headers: protocolHeaders,
   content: { 'application/json': { schema: ref('ApiError') } },
 };

@@ -95,7 +95,7 @@ export const cancellationResponse = v.object({
 /** Docs: docs/contract.md, "Error of an invoice". */
 export const invoiceErrorResponse = v.object({
   code: oneOf(
-    'Causa, num vocabulário próprio: não é o dos erros da API. Com um código desconhecido, decida pelo status da nota.',
+    'Causa, numa lista própria de códigos: não é a dos erros da API. Com um código desconhecido, decida pelo status da nota.',
     {
       issue_failed: 'Nada foi emitido. Corrija a causa e emita de novo.',
       'nfse.not_processed':
@@ -120,7 +120,7 @@ export const linksResponse = v.object({ pdf: link('PDF'), xml: link('XML autoriz
 /** Docs: docs/contract.md, "Invoice". */
 export const invoiceResponse = v.object({
   object: kind('nfse'),
-  id: digits(/^nfse_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'Id da nota: nfse_<uuid>.'),
+  id: digits(/^nfse_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'Id da nota: nfse_{uuid}.'),
   livemode: flag('true em produção, false em teste; decidido pela chave.'),
   status: oneOf(
     'Estado da nota. Trate um valor desconhecido como indeterminate: nunca emita de novo.',
@@ -135,9 +135,14 @@ export const invoiceResponse = v.object({
     },
     { open: true },
   ),
-  amount_in_cents: cents('Total em centavos de real.'),
+  amount_in_cents: cents('Valor bruto em centavos de real, como enviado.'),
   description: v.optional(text('Discriminação do serviço, como registrada, com os marcadores já trocados.')),
-  competence: v.optional(digits(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, 'Data do recebimento, no horário de Brasília.')),
+  competence: v.optional(
+    digits(
+      /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/,
+      'Data do recebimento, no horário de Brasília: o mês da nota é o dela, não o de issued_at.',
+    ),
+  ),
   customer: v.optional(customerResponse),
   foreign_amount: v.optional(foreignAmountResponse),
   reference: v.optional(text('Número da venda no seu sistema, como enviado. Ausente quando nenhum foi enviado.')),
@@ -197,10 +202,10 @@ export const activityListResponse = v.object({
 
 const errorTypes = {
   invalid_request:
-    'O pedido foi recusado. Com retryable false, corrija-o; com retryable true, repita o mesmo pedido depois.',
+    'A requisição foi recusada. Com retryable false, a resposta é a mesma enquanto a causa existir; com retryable true, repita a mesma requisição depois.',
   authentication_error: 'A chave falta ou não é válida (401).',
   permission_error: 'A chave não tem este direito (403).',
-  rate_limit_error: 'Pedidos demais por minuto (429). Espere Retry-After.',
+  rate_limit_error: 'Requisições demais por minuto (429). Espere Retry-After.',
   api_error: 'Falha do serviço (500, 503). Repita com a mesma Idempotency-Key.',
 } as const;
 
@@ -221,7 +226,7 @@ export const errorDetailsResponse = v.object({
   }),
   message: v.pipe(v.string(), v.minLength(1), v.description('Texto em português; não o analise.')),
   param: v.optional(text('Campo em falta ou errado, por exemplo customer.document.')),
-  retryable: flag('Se repetir o mesmo pedido pode dar outro resultado.'),
+  retryable: flag('Se repetir a mesma requisição pode dar outro resultado.'),
   livemode: v.optional(flag('Modo da operação recusada. Ausente enquanto nenhuma chave era conhecida.')),
   provider_code: v.optional(text('Código do sistema nacional, só para depuração.')),
   request_id: text('Igual ao cabeçalho Request-Id. Informe-o ao suporte.'),

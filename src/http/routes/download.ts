@@ -50,7 +50,7 @@ export const downloadRoute =
  * this number, too.
  */
 const overloadMessage = (isOwn: boolean, { extension }: DownloadFormat): string => {
-  const end = 'guarde os segundos de Retry-After e repita o pedido; esta recusa não gastou cota.';
+  const end = 'guarde os segundos de Retry-After e repita a requisição; esta recusa não gastou cota.';
   if (!isOwn) return `Os downloads estão demorando no momento. A${end}`;
   const fewer = extension === 'pdf' ? 'Peça no máximo 32 PDFs de cada vez' : 'Peça menos de cada vez';
   return `Há downloads demais ao mesmo tempo. ${fewer}, a${end}`;

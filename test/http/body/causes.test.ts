@@ -87,7 +87,7 @@ describe('the causes of a refused body', () => {
     ],
     [
       { idempotency_key: 'x' },
-      'O campo idempotency_key não é conhecido. A Idempotency-Key vai no cabeçalho do pedido, não no corpo.',
+      'O campo idempotency_key não é conhecido. A Idempotency-Key vai no cabeçalho da requisição, não no corpo.',
     ],
     [
       { customer: { email: 'x' } },
@@ -187,14 +187,16 @@ describe('a text', () => {
 
 describe('a text that the note carries in Latin letters', () => {
   const latin = { min: 3, max: 5, latin: true };
-  const LENGTH = 'campo deve ter de 3 a 5 caracteres depois de escrito no alfabeto latino, sem espaços nas pontas.';
+  const LENGTH = 'campo deve ter de 3 a 5 caracteres como vai na nota: € vira EUR, e os espaços das pontas não contam.';
 
   it.each<[string, string, readonly string[]]>([
     ['right', 'Łódź', []],
     [
       'without a Latin form',
       '日本語',
-      ['campo contém caracteres sem forma no alfabeto latino, que a nota não pode levar.'],
+      [
+        'campo tem um emoji, um símbolo ou uma letra de outro alfabeto, que a nota não aceita: retire-o ou escreva com letras latinas.',
+      ],
     ],
     ['as long as it may be once written', '€ab', []],
     ['longer once written', '€€', ['campo deve ter de 3 a 5 caracteres.']],

@@ -159,7 +159,10 @@ describe('a field is refused with a sentence that says what to send', () => {
   it.each(['street', 'number', 'district'])('customer.address.%s must have a Latin form', (part) => {
     const path = `customer.address.${part}`;
     expect(causesOf(withField(path, '日本'))).toEqual([
-      [path, `${path} contém caracteres sem forma no alfabeto latino, que a nota não pode levar.`],
+      [
+        path,
+        `${path} tem um emoji, um símbolo ou uma letra de outro alfabeto, que a nota não aceita: retire-o ou escreva com letras latinas.`,
+      ],
     ]);
   });
 

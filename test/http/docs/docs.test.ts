@@ -150,7 +150,7 @@ describe('GET /docs/errors/<code>', () => {
     expect(response.status).toBe(200);
     const html = await response.text();
     expect(html).not.toMatch(OUTSIDE);
-    for (const heading of ['Causa', 'O que fazer', 'Repetir o mesmo pedido resolve?', 'Exemplo'])
+    for (const heading of ['Causa', 'O que fazer', 'Repetir a mesma requisição resolve?', 'Exemplo'])
       expect(html).toMatch(new RegExp(`<h2>${heading.replace('?', '\\?')}</h2>\\s*<(p|pre)>[^<]{5,}`));
     expect(html).toContain(`retryable: ${entry.retryable}`);
     expect(html).toContain(`<td>${entry.status}</td>`);

@@ -134,7 +134,9 @@ describe('GET /openapi.json', () => {
     const texts = Object.values(schemas).map(({ properties }) => properties.amount_in_cents?.description ?? '');
     const [text, ...others] = texts.filter((one) => one.includes('IBS'));
     expect(others).toEqual([]);
-    expect(text).toMatch(/^Valor bruto .* sem descontar nenhuma retenção.*2027 ou posterior que declara IBS e CBS, .* decida com o contador\.$/);
+    expect(text).toMatch(
+      /^Valor bruto .* sem descontar nenhuma retenção.*2027 ou posterior que declara IBS e CBS, .* decida com o contador\.$/,
+    );
   });
 
   it('explains each value of a set, and leaves open the sets that may grow (VER-2, VER-4)', () => {
