@@ -84,7 +84,8 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   'nfse.cnae_without_default': {
     group: 'activity',
     cause: 'O cnae tem linhas de serviço, mas nenhuma é a padrão.',
-    action: 'Envie também service_code, com um dos códigos que GET /v1/activities lista para este cnae.',
+    action:
+      'Envie também service_code, com o código do serviço prestado, entre os que GET /v1/activities lista para este cnae.',
   },
   'nfse.service_code_unknown': {
     group: 'activity',
@@ -192,8 +193,7 @@ export const errorGuide: Readonly<Record<ErrorCode, Guide>> = {
   },
   duplicate_suspected: {
     group: 'repetition',
-    cause:
-      'Parece uma emissão repetida: outra com o mesmo valor e a mesma descrição foi aceita há menos de 60 segundos.',
+    cause: 'Parece um envio duplicado: outro com o mesmo valor e a mesma descrição foi aceito há menos de 60 segundos.',
     action:
       'Consulte a nota que a mensagem mostra. Se é a mesma venda, não repita; se é outra, envie Idempotency-Key ou espere 60 segundos.',
   },
