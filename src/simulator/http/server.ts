@@ -38,6 +38,7 @@ export const startAuthorizer = async (
       (warned.has(cause) ? log : warn)(line);
       warned.add(cause);
     },
+    works: () => warned.clear(),
   };
   // Only a TCP socket can be reset, and the TLS socket hides it. This map finds it by the address and port of the client.
   const sockets = new Map<string, Socket>();
@@ -82,13 +83,17 @@ export const startAuthorizer = async (
   };
 };
 
+const CREATED = 201;
+
 /** A compressed document in base64 is far smaller. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
 
 type Logs = {
   debug(line: object): void;
-  /** Warns at the first line about this cause. */
+  /** Warns at the first line about this cause, and again after `works`. */
   warnOnce(cause: string, line: object): void;
+  /** A note or an event was written. */
+  works(): void;
 };
 
 type Exchange = { request: IncomingMessage; response: ServerResponse; reset: () => void; renegotiate: boolean };
@@ -106,6 +111,7 @@ const serve = async (world: World, { request, response, reset, renegotiate }: Ex
     );
     const { mode } = handled.addressed;
     const codes = codesOf(handled.answer);
+    if (outcomeOf(handled) === CREATED) logs.works();
     answered({
       ...(mode !== undefined && { environment: mode }),
       ...(caller.kind === 'known' && { caller: caller.cnpj }),
@@ -124,11 +130,11 @@ const serve = async (world: World, { request, response, reset, renegotiate }: Ex
 
 /**
  * A failed call, for instance on a full disk. What it wrote may be on disk, so the answer proves nothing. After a failed write no call answers for a
- * note until the next start (`AppendFile`).
+ * note until a write succeeds (`AppendFile`).
  */
 const failed = (error: unknown, { warnOnce }: Logs): Handled => {
   const { name = 'unknown', code = '' } = error as Partial<NodeJS.ErrnoException>;
-  const msg = 'the simulator could not perform a call, and answers 503: mend the cause and start it again';
+  const msg = 'the simulator could not perform a call, and answers 503: mend the cause, and it continues by itself';
   warnOnce(`${name} ${code}`, { msg, reason: name, ...(code !== '' && { code }) });
   return { answer: webServerPage(503), addressed: { route: { operation: 'none', status: 404 } }, faults: [] };
 };

@@ -9,7 +9,7 @@ export type Span = { offset: number; length: number };
 export type AppendFile = {
   /** Queues the line (without its newline) and returns at once the place that it will have in the file. */
   append(line: string): Span;
-  /** Resolves when all lines appended so far are on disk. After one failed write it always rejects. */
+  /** Resolves when all lines appended so far are on disk. After a failed write each call tries again and rejects until a write succeeds. */
   durable(): Promise<void>;
   /** The line at a span whose bytes are on disk. */
   read(span: Span): Promise<string>;
@@ -22,20 +22,37 @@ const NEWLINE = 0x0a;
 export const openAppendFile = async (path: string, onLine: (line: Buffer, span: Span) => void): Promise<AppendFile> => {
   const handle = await open(path, 'a+', 0o600);
   let end = await recover(handle, onLine);
+  /** Up to here the file is on disk. */
+  let flushed = end;
+  let isTorn = false;
   let waiting: Buffer[] = [];
   let writing: Promise<void> = Promise.resolve();
   let queued: Promise<void> | undefined;
 
-  /** After a failed write it is unknown which lines are on disk; the chain stays rejected, so no later line is acknowledged. */
+  /**
+   * After a failed write it is unknown which bytes are on disk. The next write cuts off what came after `flushed` and writes the same lines to the same
+   * places, so that every span stays right and no line is acknowledged before it is on disk.
+   */
+  const write = async (): Promise<void> => {
+    const batch = Buffer.concat(waiting);
+    waiting = [];
+    queued = undefined;
+    try {
+      if (isTorn) await handle.truncate(flushed);
+      isTorn = true;
+      await handle.appendFile(batch);
+      await handle.datasync();
+      isTorn = false;
+      flushed += batch.length;
+    } catch (error) {
+      waiting.unshift(batch);
+      throw error;
+    }
+  };
+
   const durable = (): Promise<void> => {
     if (waiting.length > 0 && queued === undefined) {
-      queued = writing.then(async () => {
-        const batch = Buffer.concat(waiting);
-        waiting = [];
-        queued = undefined;
-        await handle.appendFile(batch);
-        await handle.datasync();
-      });
+      queued = writing.then(write, write);
       writing = queued;
     }
     return queued ?? writing;
