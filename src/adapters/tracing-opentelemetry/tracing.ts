@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { type Context, ROOT_CONTEXT, type Span as SdkSpan, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { parseTraceParent } from '@opentelemetry/core';
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -21,9 +23,12 @@ export type TracingOptions = {
   protocol: 'http/protobuf' | 'http/json';
   /** Facts about this process that every span carries. */
   resource: Readonly<Record<string, string>>;
-  /** Called after each export, with its error if it failed. */
-  onExport(error: Error | undefined): void;
+  /** Called after each export, with its error and what is known of the cause if it failed. */
+  onExport(error: Error | undefined, cause?: ExportCause): void;
 };
+
+/** `status`: the collector's last answer. `code`: `ETIMEDOUT` when it gave none in time. */
+export type ExportCause = { status?: number; code?: string };
 
 /**
  * For an export with all its repetitions, unless the environment sets another time. A stop waits for the last export, so the SDK's own 10 s would
@@ -47,10 +52,11 @@ const kinds: Readonly<Record<SpanOptions['kind'], SpanKind>> = {
  * headers, certificates, batches, resource. Nothing of it is registered for the whole process.
  */
 export const openTelemetryTracing = (options: TracingOptions): Tracing & { close(): Promise<void> } => {
+  const answers = watchAnswers(`${options.endpoint}/v1/traces`);
   const named = defaultResource().merge(resourceFromAttributes(options.resource));
   const provider = new BasicTracerProvider({
     resource: named.merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(reporting(exporterOf(options), options.onExport))],
+    spanProcessors: [new BatchSpanProcessor(reporting(exporterOf(options), answers, options.onExport))],
   });
   const tracer = provider.getTracer('nfse');
   const running = new AsyncLocalStorage<Span>();
@@ -69,11 +75,13 @@ export const openTelemetryTracing = (options: TracingOptions): Tracing & { close
       }
     },
     current: () => running.getStore(),
-    close: async () =>
-      void (await settlesWithin(
+    close: async () => {
+      await settlesWithin(
         CLOSE_MS,
         provider.shutdown().catch(() => undefined),
-      )),
+      );
+      answers.close();
+    },
   };
 };
 
@@ -110,10 +118,40 @@ const exporterOf = ({ endpoint, protocol }: TracingOptions): SpanExporter => {
   return new Exporter(present({ url: `${endpoint}/v1/traces`, timeoutMillis }));
 };
 
-const reporting = (exporter: SpanExporter, report: TracingOptions['onExport']): SpanExporter => ({
+/** The SDK hides the status of an answer after which it tries again (429, 502 to 504). Node tells of the answer to each request. */
+const watchAnswers = (address: string) => {
+  const { hostname, pathname } = new URL(address);
+  let status: number | undefined;
+  const onAnswer = (message: unknown): void => {
+    const { request, response } = message as { request: ClientRequest; response: IncomingMessage };
+    if (request.path === pathname && request.host === hostname.replace(/^\[|\]$/g, '')) status = response.statusCode;
+  };
+  subscribe(ANSWERED, onAnswer);
+  return { last: () => status, close: () => void unsubscribe(ANSWERED, onAnswer) };
+};
+
+const ANSWERED = 'http.client.response.finish';
+
+/** Of the SDK's error only its number and kind: message and data may be the collector's text. */
+const causeOf = (error: Error, lastStatus: number | undefined): ExportCause => {
+  if (error.name !== 'OTLPExporterError') return error.message === TIMED_OUT ? { code: 'ETIMEDOUT' } : {};
+  const status = 'code' in error && typeof error.code === 'number' ? error.code : lastStatus;
+  return status === undefined ? {} : { status };
+};
+
+/** The SDK's whole message. */
+const TIMED_OUT = 'Request timed out';
+
+const reporting = (
+  exporter: SpanExporter,
+  answers: { last(): number | undefined },
+  report: TracingOptions['onExport'],
+): SpanExporter => ({
   export: (spans, done) =>
     exporter.export(spans, (result) => {
-      report(result.code === 0 ? undefined : (result.error ?? new Error('the export failed')));
+      const { code, error = new Error('the export failed') } = result;
+      if (code === 0) report(undefined);
+      else report(error, causeOf(error, answers.last()));
       done(result);
     }),
   shutdown: () => exporter.shutdown(),

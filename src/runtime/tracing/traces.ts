@@ -94,15 +94,15 @@ export const tracesOf = (tracing: Tracing): Omit<Traces, 'close'> => {
 export const exportLog = (
   logger: Pick<Logger, 'info' | 'warn'>,
   nowMs = (): number => performance.now(),
-): ((error: Error | undefined) => void) => {
+): ((error: Error | undefined, cause?: { status?: number; code?: string }) => void) => {
   const reminder = createReminder(REMIND_MS, nowMs);
   let isFailing = false;
-  return (error) => {
+  return (error, cause = {}) => {
     if (error === undefined) {
       if (isFailing) logger.info({ msg: 'traces are exported again' });
       reminder.reset();
     } else if (reminder.isDue('failing'))
-      logger.warn({ msg: 'traces could not be exported; requests are not concerned', ...faultFields(error) });
+      logger.warn({ msg: 'traces could not be exported; requests are not concerned', ...faultFields(error), ...cause });
     isFailing = error !== undefined;
   };
 };

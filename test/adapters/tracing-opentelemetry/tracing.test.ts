@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openTelemetryTracing, type TracingOptions } from '../../../src/adapters/tracing-opentelemetry/tracing.js';
+import {
+  type ExportCause,
+  openTelemetryTracing,
+  type TracingOptions,
+} from '../../../src/adapters/tracing-opentelemetry/tracing.js';
 import { type Collector, pathsOf, startCollector } from '../../support/harness/collector.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -9,9 +13,11 @@ const internal = { kind: 'internal' } as const;
 describe('tracing by OpenTelemetry', () => {
   let collector: Collector;
   let exported: (Error | undefined)[];
+  let causes: (ExportCause | undefined)[];
   beforeEach(async () => {
     collector = await startCollector();
     exported = [];
+    causes = [];
   });
   afterEach(() => collector.close());
 
@@ -20,7 +26,10 @@ describe('tracing by OpenTelemetry', () => {
       endpoint: collector.endpoint,
       protocol: 'http/json',
       resource: { 'service.name': 'nfse', 'nfse.roles': 'api' },
-      onExport: (error) => exported.push(error),
+      onExport: (error, cause) => {
+        exported.push(error);
+        causes.push(cause);
+      },
       ...changes,
     });
 
@@ -126,5 +135,20 @@ describe('tracing by OpenTelemetry', () => {
     expect(await tracing.inSpan('a', internal, async () => 'done')).toBe('done');
     await tracing.close();
     expect(exported).toEqual([expect.any(Error)]);
+  });
+
+  it.each([
+    [400, { status: 400 }],
+    [401, { status: 401 }],
+    [429, { status: 429 }],
+    [500, { status: 500 }],
+    [503, { status: 503 }],
+    ['silence', { code: 'ETIMEDOUT' }],
+  ] as const)('says of the answer %s why nothing was exported', async (answer, cause) => {
+    collector.answer(answer);
+    const tracing = open();
+    await tracing.inSpan('a', internal, async () => undefined);
+    await tracing.close();
+    expect([exported, causes]).toEqual([[expect.any(Error)], [cause]]);
   });
 });

@@ -191,5 +191,8 @@ describe('the log of exports', () => {
     expect(lines).toMatchObject([failed, failed, { msg: 'traces are exported again' }]);
     expect(lines).toHaveLength(3);
     expect(JSON.stringify(lines)).not.toContain('password');
+    report(Object.assign(new Error('a text of the collector'), { code: 401, data: 'a body' }), { status: 401 });
+    expect(lines[3]).toMatchObject({ error: 'Error', status: 401 });
+    expect(JSON.stringify(lines)).not.toMatch(/text of|a body/);
   });
 });
