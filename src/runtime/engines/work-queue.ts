@@ -1,4 +1,5 @@
 import { createMemoryQueue } from '../../adapters/queue-memory/memory-queue.js';
+import type { QueueNotice } from '../../adapters/queue-nats/link.js';
 import type { Clock } from '../../ports/clock.js';
 import type { QueueFault, WorkQueue } from '../../ports/work-queue.js';
 import type { Config, Role } from '../config/config.js';
@@ -34,18 +35,13 @@ export const openWorkQueue = async (
   }
   // Imported on use, like the client of the event log.
   const { createNatsQueue } = await import('../../adapters/queue-nats/nats-queue.js');
-  let wasOpened = false;
+  const lines = createQueueLines(logger);
   const queue = await createNatsQueue({
     servers: natsUrl,
     clock,
-    notify: ({ kind, ...notice }) => {
-      // The first connection is no news: commands make one each, and a process that has none does not start.
-      const connected = wasOpened ? 'info' : 'debug';
-      const invoice = 'stream' in notice ? streamFields(notice.stream) : {};
-      logger[kind === 'connected' ? connected : 'warn']({ msg: 'work queue', notice: kind, ...notice, ...invoice });
-    },
+    notify: lines.tell,
   });
-  wasOpened = true;
+  lines.opened();
   runner.onStop('work queue', () => queue.close());
   return { ...queue, isDurable: true };
 };
@@ -67,4 +63,42 @@ export const QUEUE_FAULTS: Readonly<Record<QueueFault, Told>> = {
     what: 'NATS gives this user no JetStream',
     cure: 'switch JetStream on in the NATS server, and for the account of the user in NATS_URL',
   },
+};
+
+/** A queue that is away for so long needs an operator. */
+const LASTS_AFTER_MS = 60_000;
+
+const AWAY: ReadonlySet<QueueNotice['kind']> = new Set(['disconnected', 'connection_failed']);
+
+/**
+ * Logs what the work queue says of itself. A connection that is still away after a minute is logged once more, as an error, because the client repeats
+ * a state only after ten minutes.
+ */
+export const createQueueLines = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {
+  let wasOpened = false;
+  let isAway = false;
+  let away: NodeJS.Timeout | undefined;
+  return {
+    tell: ({ kind, ...notice }: QueueNotice): void => {
+      const invoice = 'stream' in notice ? streamFields(notice.stream) : {};
+      const line = { msg: 'work queue', notice: kind, ...notice, ...invoice };
+      if (kind === 'connected') {
+        clearTimeout(away);
+        away = undefined;
+        isAway = false;
+        // The first connection is no news: commands make one each, and a process that has none does not start.
+        logger[wasOpened ? 'info' : 'debug'](line);
+        return;
+      }
+      logger[isAway && AWAY.has(kind) ? 'error' : 'warn'](line);
+      if (!AWAY.has(kind)) return;
+      away ??= setTimeout(() => {
+        isAway = true;
+        logger.error(line);
+      }, LASTS_AFTER_MS).unref();
+    },
+    opened: (): void => {
+      wasOpened = true;
+    },
+  };
 };

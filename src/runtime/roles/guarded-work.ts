@@ -12,6 +12,7 @@ import { isEarlier, type LogPosition } from '../../ports/event-log.js';
 import { readCheckpoint } from '../../projector/checkpoints.js';
 import { type GuardReadiness, runGuardReadiness } from '../../workers/guard-readiness.js';
 import type { Config } from '../config/config.js';
+import { createFaultLines } from '../config/fault-lines.js';
 import { faultFields, type Logger } from '../config/logger.js';
 import type { Engines } from '../engines/engines.js';
 import { pauseText, RECONCILE } from '../engines/pause-text.js';
@@ -229,8 +230,7 @@ export const startGuardReadiness = async (parts: ReadinessParts): Promise<GuardR
       if (readiness.kind === 'complete' || readiness.kind === 'log incomplete') settle();
     },
     onFilled: (rows) => logger.warn({ msg: 'missing guard rows were written again', rows }),
-    onFault: (error) =>
-      logger.warn({ msg: 'guard readiness: an engine does not answer, trying again', ...faultFields(error) }),
+    onFault: createFaultLines({ logger, msg: 'guard readiness: an engine does not answer, trying again' }).tell,
   });
   runner.onStop('guards', async () => {
     stopping.abort();

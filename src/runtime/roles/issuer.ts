@@ -14,7 +14,7 @@ import { centralBankCode } from '../../tables/catalogue.js';
 import { municipalityCode } from '../../tables/municipalities.js';
 import { runBreakerProber } from '../../workers/breaker-prober.js';
 import { runIssuer } from '../../workers/issuer.js';
-import { faultFields } from '../config/logger.js';
+import { createFaultLines } from '../config/fault-lines.js';
 import { openAuthorizer } from '../engines/authorizers.js';
 import { type CertificateOf, certificatesOf, companyOf } from '../engines/companies.js';
 import { createNoticeTeller } from '../engines/notices.js';
@@ -63,7 +63,7 @@ const probeBreakers = ({ breaker }: IssuerDeps, { logger }: Parts, signal: Abort
     modes,
     paceMs: PROBE_MS,
     signal,
-    onFault: (error) => logger.warn({ msg: 'the look-up of a paused environment failed', ...faultFields(error) }),
+    onFault: createFaultLines({ logger, msg: 'the look-up of a paused environment failed' }).tell,
   });
 
 /** `certificateOf` is the opener that the authorizer uses, so that a certificate is opened once. */
@@ -90,8 +90,7 @@ export const openIssuingDeps = (parts: Parts): IssuingDeps => {
         company: companyId,
         ...change,
       }),
-    onFault: (error) =>
-      logger.warn({ msg: 'what the authorizer says of a certificate is not kept', ...faultFields(error) }),
+    onFault: createFaultLines({ logger, msg: 'what the authorizer says of a certificate is not kept' }).tell,
   });
   return {
     store: engines.store,

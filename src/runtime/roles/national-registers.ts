@@ -14,7 +14,7 @@ import { shortCache } from '../../lib/short-cache.js';
 import { municipalityCode } from '../../tables/municipalities.js';
 import { runParametersRefresher } from '../../workers/parameters-refresher.js';
 import { runReconciler } from '../../workers/reconciler.js';
-import { faultFields } from '../config/logger.js';
+import { createFaultLines } from '../config/fault-lines.js';
 import { type AdnService, adnAddress, trustRoots } from '../engines/authorizers.js';
 import { type CertificateOf, certificatesOf } from '../engines/companies.js';
 import { createDifferenceTeller } from '../engines/notices.js';
@@ -58,7 +58,11 @@ export const runReconciliation = async (
     signal,
     onComparison: (mode, result) => metrics.reconciled(mode, result),
     onDifference: createDifferenceTeller({ pool: engines.pool, clock, logger }),
-    onFault: (error) => logger.warn({ msg: 'reconciliation failed and continues', ...faultFields(error) }),
+    onFault: createFaultLines({
+      logger,
+      msg: 'reconciliation failed and continues',
+      everyMs: Math.max(paceSeconds, config.distribution.paceSeconds) * 1000,
+    }).tell,
   });
   for (const client of clients.values()) client.close();
   await session.close();
@@ -118,7 +122,7 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
       if (reason !== undefined)
         logger.info({ msg: 'the municipal parameters API gave no usable answer', mode, reason });
     },
-    onFault: (error) => logger.warn({ msg: 'refreshing municipal parameters failed', ...faultFields(error) }),
+    onFault: createFaultLines({ logger, msg: 'refreshing municipal parameters failed' }).tell,
   });
   for (const client of clients.values()) client.close();
   await session.close();

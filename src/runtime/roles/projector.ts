@@ -1,5 +1,6 @@
 import { allProjections } from '../../../projections/registry.js';
 import { runProjector } from '../../projector/projector.js';
+import { createFaultLines } from '../config/fault-lines.js';
 import { faultFields, streamFields } from '../config/logger.js';
 import type { Parts } from './parts.js';
 
@@ -7,6 +8,7 @@ import type { Parts } from './parts.js';
 export const startProjector = (parts: Parts, halted: Set<string>): void => {
   const { engines, clock, guards, logger, runner, diskSpace } = parts;
   const stopping = new AbortController();
+  const faults = createFaultLines({ logger, msg: 'a projection failed and is tried again' });
   const project = async (signal: AbortSignal): Promise<void> => {
     // After a pause of the log the rows may be others. Where they are not, the projection halts again.
     halted.clear();
@@ -31,7 +33,7 @@ export const startProjector = (parts: Parts, halted: Set<string>): void => {
       onUpgrade: (upgrade) => logger.info({ msg: 'a projection of an older version is being replaced', ...upgrade }),
       onFault: (name, error) => {
         diskSpace.record(error);
-        logger.warn({ msg: 'a projection failed and is tried again', name, ...faultFields(error) });
+        faults.tell(error, { name });
       },
     }).catch((error: unknown) => {
       // Rows of another log or a schema that refuses stay so until a person mends them, so nothing is tried again before a pause or a start.

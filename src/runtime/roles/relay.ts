@@ -1,12 +1,12 @@
 import { deadlines } from '../../../projections/deadlines.js';
 import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
 import { pause } from '../../lib/pause.js';
-import { createReminder, type Reminder } from '../../lib/reminder.js';
 import { isEarlier, type LogPosition } from '../../ports/event-log.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
 import { readCheckpoint } from '../../projector/checkpoints.js';
 import { runRelay } from '../../workers/relay.js';
-import { faultFields } from '../config/logger.js';
+import { createFaultLines, type FaultLines } from '../config/fault-lines.js';
+import type { Logger } from '../config/logger.js';
 import type { Parts } from './parts.js';
 
 const RELAY_PAUSE_MS = 500;
@@ -26,15 +26,19 @@ export const runRelayRole = (start: LogPosition | null, parts: Parts, signal: Ab
     keep: async () => undefined,
     readAgain: () => relayStart(parts),
     goesOnAfter: () => true,
-    reminder: createReminder(),
+    interruptions: interruptionLines(parts.logger),
   });
 };
+
+const interruptionLines = (logger: Logger): FaultLines =>
+  createFaultLines({ logger, msg: 'the relay was interrupted and continues' });
 
 /** A relay that twice cannot put work resigns, and a process without the queue does not try to lead: another process may reach the queue. */
 const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: AbortSignal): Promise<void> => {
   const { engines, logger, queue } = parts;
   const session = leaderSession(engines.pool);
-  const reminder = createReminder();
+  const interruptions = interruptionLines(logger);
+  const faults = createFaultLines({ logger, msg: 'the relay failed and is tried again' });
   let failedPuts = 0;
   const goesOnAfter = (error: unknown): boolean => {
     failedPuts = error instanceof WorkQueueUnavailable ? failedPuts + 1 : 0;
@@ -50,7 +54,7 @@ const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: Ab
       failedPuts = 0;
       await engines.guards.relay.move(identity, position);
     };
-    await relayFrom(await stored(), parts, leading, { keep, readAgain: stored, goesOnAfter, reminder });
+    await relayFrom(await stored(), parts, leading, { keep, readAgain: stored, goesOnAfter, interruptions });
     return failedPuts < FAILED_PUTS ? undefined : { at: await stored() };
   };
   /** Until another relay has put what this one could not put: one that leads may fail as this one did. */
@@ -68,7 +72,7 @@ const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: Ab
         }
       }
     } catch (error) {
-      logger.warn({ msg: 'the relay failed and is tried again', ...faultFields(error) });
+      faults.tell(error);
     }
     await pause(failedPuts < FAILED_PUTS ? STAND_BY_MS : STAND_BACK_MS, signal);
   }
@@ -89,24 +93,20 @@ type Relaying = {
   /** The checkpoint as the database has it now, after a fault that may have come of a failover. */
   readAgain(): Promise<LogPosition | null>;
   goesOnAfter(error: unknown): boolean;
-  /** Of interruptions: an outage has one line, however often this process leads meanwhile. */
-  reminder: Reminder;
+  /** Of this process, so that an outage begins once, however often it leads meanwhile. */
+  interruptions: FaultLines;
 };
 
 const relayFrom = async (
   after: LogPosition | null,
-  { engines, logger, queue }: Parts,
+  { engines, queue }: Parts,
   signal: AbortSignal,
-  { keep, readAgain, goesOnAfter, reminder }: Relaying,
+  { keep, readAgain, goesOnAfter, interruptions }: Relaying,
 ): Promise<void> => {
   let relayed = after;
   let wasInterrupted = false;
   let goesOn = true;
-  const onInterrupted = (error: unknown): void => {
-    const fields = faultFields(error);
-    if (reminder.isDue(`${fields.error} ${fields.code ?? ''}`))
-      logger.warn({ msg: 'the relay was interrupted and continues', ...fields });
-  };
+  const onInterrupted = (error: unknown): void => interruptions.tell(error);
   const relay = async (): Promise<void> => {
     if (wasInterrupted) {
       relayed = earliest(relayed, await readAgain(), await engines.log.head());
@@ -119,7 +119,7 @@ const relayFrom = async (
       signal,
       onRelayed: async (position) => {
         relayed = position;
-        reminder.reset();
+        interruptions.areOver();
         await keep(position);
       },
       onInterrupted,

@@ -11,6 +11,7 @@ import { runEach } from '../../lib/run-each.js';
 import type { Clock } from '../../ports/clock.js';
 import { AnchorNotPublished, createAnchorer } from '../../workers/anchorer.js';
 import { type Sweeper, sweep } from '../../workers/sweeper.js';
+import { createFaultLines } from '../config/fault-lines.js';
 import { faultFields, type Logger } from '../config/logger.js';
 import type { Parts } from './parts.js';
 
@@ -22,7 +23,7 @@ export const runSweeper = async (
 ): Promise<void> => {
   const session = leaderSession(engines.pool);
   const warnOfCertificates = createCertificateWarnings({ watch: createMonitoringReads(engines.pool), clock, logger });
-  const tell = (error: unknown): void => logger.warn({ msg: 'a sweep failed', ...faultFields(error) });
+  const failed = createFaultLines({ logger, msg: 'a sweep failed', everyMs: config.sweepSeconds * 1000 });
   for (let sweepNumber = 1; !signal.aborted; sweepNumber++) {
     const work = async (leading: AbortSignal): Promise<void> => {
       // A sweep fails for as long as the queue is out, and what follows needs no queue.
@@ -31,9 +32,9 @@ export const runSweeper = async (
         () => pruneGuards(engines.pool, { idempotencySeconds: config.idempotencySeconds }, clock.now()),
         warnOfCertificates,
       ]);
-      faults.forEach(tell);
+      for (const fault of faults) failed.tell(fault);
     };
-    await asLeader(session, 'sweeper', work, signal).catch(tell);
+    await asLeader(session, 'sweeper', work, signal).catch(failed.tell);
     await pause(config.sweepSeconds * 1000, signal);
   }
   await session.close();

@@ -1,6 +1,8 @@
 import { createPreviousGeneration } from '../../adapters/read-model-postgres/kept-rows.js';
 import { refillQueue, type Sweeper } from '../../workers/sweeper.js';
+import { createFaultLines } from '../config/fault-lines.js';
 import { faultFields, streamFields } from '../config/logger.js';
+import { isEngineFault } from './engine-faults.js';
 import { type IssuingDeps, type OnWorkFault, openIssuingDeps, startIssuer } from './issuer.js';
 import { showParked } from './parked-items.js';
 import type { Parts } from './parts.js';
@@ -9,12 +11,9 @@ import { runAnchorerRole, runKeyDestruction, runSweeper } from './sweeper.js';
 
 /** Starts relay, issuer and sweeper, as far as this process has these roles. */
 export const startWorkers = async (parts: Parts): Promise<void> => {
-  const { guards, roles, logger, runner, queue, diskSpace } = parts;
+  const { guards, roles, runner, queue } = parts;
   const running: Promise<void>[] = [];
-  const onFault: OnWorkFault = (stream, error) => {
-    diskSpace.record(error);
-    logger.warn({ msg: 'work failed and will be tried again', ...streamFields(stream), ...faultFields(error) });
-  };
+  const onFault = createWorkFaults(parts);
   const issues = roles.includes('issuer');
   const sweeps = roles.includes('sweeper');
   const deps = issues || sweeps ? openIssuingDeps(parts) : undefined;
@@ -40,6 +39,17 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
     running.push(guards.whileAppendsAllowed(signal, (stopping) => runAnchorerRole(parts, stopping)));
     running.push(runKeyDestruction(parts, signal));
   }
+};
+
+/** Reports faults of work on streams. Where an engine is away, all work fails, and the log does not name each stream. */
+export const createWorkFaults = ({ logger, diskSpace }: Pick<Parts, 'logger' | 'diskSpace'>): OnWorkFault => {
+  const msg = 'work failed and will be tried again';
+  const ofEngines = createFaultLines({ logger, msg });
+  return (stream, error) => {
+    diskSpace.record(error);
+    if (isEngineFault(error)) ofEngines.tell(error, {}, streamFields(stream));
+    else logger.warn({ msg, ...streamFields(stream), ...faultFields(error) });
+  };
 };
 
 const sweeperOf = (deps: IssuingDeps, { engines, queue, roles, traces }: Parts, onFault: OnWorkFault): Sweeper => ({

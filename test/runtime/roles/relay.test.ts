@@ -64,7 +64,7 @@ describeWithPostgres('the relay of a process that lives through a failover which
     const parts = {
       engines: { log, pool: database.pool },
       queue,
-      logger: { warn: (line: object) => lines.push(line) },
+      logger: { warn: (line: object) => lines.push(line), info: () => undefined },
     };
     const stop = new AbortController();
     const running = runRelayRole(null, parts as unknown as Parts, stop.signal);
@@ -125,7 +125,7 @@ describeWithPostgres('relays over a durable queue', () => {
     const parts = {
       engines: { log, pool: database.pool, guards },
       queue: { ...taking, put, status, isDurable: true, anotherPuts },
-      logger: { warn: (line: object) => lines.push(line) },
+      logger: { warn: (line: object) => lines.push(line), info: () => undefined },
     };
     running.push(runRelayRole(null, parts as unknown as Parts, stop.signal));
     return state;

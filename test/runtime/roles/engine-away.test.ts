@@ -1,0 +1,104 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { invoiceStream } from '../../../src/domain/common/ids.js';
+import type { IssuingDeps } from '../../../src/runtime/roles/issuer.js';
+import { runReconciliation } from '../../../src/runtime/roles/national-registers.js';
+import type { Parts } from '../../../src/runtime/roles/parts.js';
+import { startProjector } from '../../../src/runtime/roles/projector.js';
+import { runRelayRole } from '../../../src/runtime/roles/relay.js';
+import { runSweeper } from '../../../src/runtime/roles/sweeper.js';
+import { createWorkFaults } from '../../../src/runtime/roles/workers.js';
+import type { Sweeper } from '../../../src/workers/sweeper.js';
+import { clock } from '../../support/harness/projector.js';
+
+afterEach(() => vi.useRealTimers());
+
+const away = () => Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+
+/** Parts of a process whose database refuses each connection, and what it logs. */
+const partsWithoutDatabase = () => {
+  const state = { tries: 0 };
+  const lines: object[] = [];
+  const refuse = () => {
+    state.tries += 1;
+    return Promise.reject(away());
+  };
+  const logger = Object.fromEntries(
+    ['info', 'warn', 'error', 'fatal'].map((level) => [level, (line: object) => lines.push({ level, ...line })]),
+  );
+  const parts = {
+    engines: { pool: { connect: refuse, query: refuse, options: {} }, log: {}, guards: {} },
+    clock,
+    config: {
+      sweepSeconds: 0.02,
+      authorizer: { test: 'https://localhost/SefinNacional' },
+      simulator: { elsewhere: [] },
+      authorizerRoots: [],
+      parameters: {},
+      reconcile: { paceSeconds: 0.02, samplePercent: 1 },
+      distribution: { everySeconds: 0, paceSeconds: 0.02 },
+    },
+    logger,
+    queue: { isDurable: true, status: () => ({ ok: true }) },
+    runner: { onStop: () => undefined },
+    diskSpace: { record: () => undefined },
+  } as unknown as Parts;
+  return { parts, lines, state };
+};
+
+const deps = { breaker: { isAnswering: () => true } } as unknown as IssuingDeps;
+
+it.each([
+  [
+    'projector',
+    'a projection failed and is tried again',
+    (parts: Parts, signal: AbortSignal) => {
+      const guards = { whileLogCoversCheckpoint: (_: AbortSignal, work: (s: AbortSignal) => unknown) => work(signal) };
+      startProjector({ ...parts, guards } as unknown as Parts, new Set());
+    },
+  ],
+  [
+    'relay',
+    'the relay failed and is tried again',
+    (parts: Parts, signal: AbortSignal) => runRelayRole(null, parts, signal),
+  ],
+  ['sweeper', 'a sweep failed', (parts: Parts, signal: AbortSignal) => runSweeper({} as Sweeper, parts, signal)],
+  [
+    'issuer',
+    'reconciliation failed and continues',
+    (parts: Parts, signal: AbortSignal) => runReconciliation(deps, parts, signal),
+  ],
+] as const)(
+  'the %s says once that the database is away, and as an error once that lasts',
+  async (_role, msg, run) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { parts, lines, state } = partsWithoutDatabase();
+    const stop = new AbortController();
+    const running = run(parts, stop.signal);
+    const bound = { timeout: 15_000 };
+    await expect.poll(() => state.tries, bound).toBeGreaterThan(3);
+    const line = { msg, error: 'Error', code: 'ECONNREFUSED' };
+    expect(lines).toEqual([expect.objectContaining({ level: 'warn', ...line })]);
+    vi.advanceTimersByTime(60_000);
+    await expect.poll(() => lines.length, bound).toBe(2);
+    const { tries } = state;
+    await expect.poll(() => state.tries, bound).toBeGreaterThan(tries + 2);
+    expect(lines.slice(1)).toEqual([
+      expect.objectContaining({ level: 'error', ...line, unlogged: expect.any(Number) as unknown }),
+    ]);
+    stop.abort();
+    await running;
+  },
+  40_000,
+);
+
+it('work on many streams says once that an engine is away, and each other fault with its stream', () => {
+  const { parts, lines } = partsWithoutDatabase();
+  const onFault = createWorkFaults(parts);
+  const streams = [1, 2, 3].map((n) =>
+    invoiceStream('live', '12345678000195', `11111111-1111-4111-8111-11111111111${n}`),
+  );
+  for (const stream of streams) onFault(stream, away());
+  expect(lines).toEqual([expect.objectContaining({ stream: streams[0], code: 'ECONNREFUSED' })]);
+  for (const stream of streams) onFault(stream, new TypeError('x'));
+  expect(lines.slice(1)).toEqual(streams.map((stream) => expect.objectContaining({ stream, error: 'TypeError' })));
+});
