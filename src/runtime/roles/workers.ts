@@ -2,7 +2,7 @@ import { createPreviousGeneration } from '../../adapters/read-model-postgres/kep
 import { refillQueue, type Sweeper } from '../../workers/sweeper.js';
 import { createFaultLines } from '../config/fault-lines.js';
 import { faultFields, streamFields } from '../config/logger.js';
-import { isEngineFault } from './engine-faults.js';
+import { isEngineFault } from './faults.js';
 import { type IssuingDeps, type OnWorkFault, openIssuingDeps, startIssuer } from './issuer.js';
 import { showParked } from './parked-items.js';
 import type { Parts } from './parts.js';
