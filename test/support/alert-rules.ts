@@ -6,7 +6,7 @@ export type Rule = {
   alert: string;
   expr: string;
   for?: string;
-  labels: { severity: string; seen?: string };
+  labels: { severity: string; seen?: string; count?: string };
   annotations: { summary: string; runbook_url: string };
 };
 

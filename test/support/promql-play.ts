@@ -25,7 +25,11 @@ export const firing = (rules: readonly Rule[], played: readonly Played[], minute
       .map(({ labels, value }) => ({
         alert: rule.alert,
         severity: rendered(rule.labels.severity, labels),
-        labels: { ...labels, ...(rule.labels.seen === VALUE && { seen: value.toFixed() }) },
+        labels: {
+          ...labels,
+          ...(rule.labels.seen === VALUE && { seen: value.toFixed() }),
+          ...(rule.labels.count === VALUE && { count: value.toFixed() }),
+        },
       }));
   });
 
@@ -118,12 +122,22 @@ const called = (
       const points = values
         .slice(from, minute + 1)
         .flatMap((value, index) => (value === undefined ? [] : [{ at: (from + index - minute) * 60, value }]));
+      const overTime = OVER_TIME[name];
+      if (overTime !== undefined) {
+        return points.length === 0 ? [] : [{ labels, value: overTime(points.map(({ value }) => value)) }];
+      }
       if (points.length < 2) return [];
       if (name === 'increase') return [{ labels, value: increase(points, rangeMinutes * 60) }];
-      if (name === 'max_over_time') return [{ labels, value: Math.max(...points.map(({ value }) => value)) }];
+      if (name === 'rate') return [{ labels, value: increase(points, rangeMinutes * 60) / (rangeMinutes * 60) }];
       if (name === 'predict_linear') return [{ labels, value: lineAt(points, seconds) }];
       throw new Error(`no function: ${name}`);
     });
+};
+
+const OVER_TIME: Readonly<Record<string, (values: readonly number[]) => number>> = {
+  max_over_time: (values) => Math.max(...values),
+  min_over_time: (values) => Math.min(...values),
+  last_over_time: (values) => values.at(-1) ?? 0,
 };
 
 type Point = { at: number; value: number };

@@ -14,6 +14,9 @@ const monitoring = readMonitoring();
 /** The severity of an alert about work of one mode: nobody is woken for test mode. */
 const BY_MODE = '{{ if eq $labels.mode "live" }}critical{{ else }}warning{{ end }}';
 
+/** The values of a matcher of several. */
+const bandsOf = (value: string): readonly string[] => value.split('|');
+
 const helpOfTheProgram = (): string =>
   execFileSync(process.execPath, [compiledProgram('src/main.ts'), '--help'], {
     cwd: fileURLToPath(new URL('../../..', import.meta.url)),
@@ -53,7 +56,7 @@ describe('the alerting rules', () => {
     ['clocks', 'nfse_clock_offset_seconds'],
     ['parked', 'nfse_queue_parked'],
     ['number conflict', 'nfse_number_conflicts_total'],
-    ['readiness', 'nfse_ready'],
+    ['readiness', 'nfse_check_ok'],
     ['projection halted', 'nfse_projection_halted'],
     ['simulator in use', 'nfse_mode_simulated'],
   ])('watch %s', (_what, metric) => {
@@ -73,14 +76,14 @@ describe('the alerting rules', () => {
       'NfseNumberConflict',
     ]);
     const conflict = rules.find(({ alert }) => alert === 'NfseNumberConflict');
-    expect(conflict?.expr).toMatch(/nfse_series_stopped\) > 0\s+or /);
+    expect(conflict?.expr).toMatch(/nfse_series_stopped[^>]+> 0\s+or /);
   });
 
   it.each([30, 15, 7, 1])('warn when a certificate has less than %i days left', (days) => {
-    const asked = rules.flatMap(({ expr }) => readPromql(expr).matchers);
-    const bands = asked
-      .filter(({ metric }) => metric === 'nfse_certificates_ending')
-      .map(({ value }) => value.split('|'));
+    const asked = rules.map(({ expr }) =>
+      readPromql(expr).matchers.filter(({ metric }) => metric === 'nfse_certificates_ending'),
+    );
+    const bands = asked.flatMap((matchers) => [...new Set(matchers.map(({ value }) => value))].map(bandsOf));
     expect(bands.filter((band) => band.includes(`${days}d`))).toHaveLength(1);
     expect(bands.flat()).toContain('over');
   });
@@ -97,6 +100,22 @@ describe('the alerting rules', () => {
     for (const { alert, annotations } of rules) {
       expect(annotations.runbook_url).toBe(`docs/operations/monitoring.md#${alert.toLowerCase()}`);
       expect(anchors).toContain(annotations.runbook_url.split('#')[1]);
+    }
+  });
+
+  it('keep installations apart that one Prometheus watches', () => {
+    for (const { alert, expr } of rules) {
+      const groups = [...expr.matchAll(/\b(?:by|on|without|ignoring) \(([^)]*)\)/g)].map(([, labels = '']) => labels);
+      const together = groups.filter((labels) => !labels.split(', ').includes('installation'));
+      // A role that no installation has.
+      expect([alert, together]).toEqual([alert, alert === 'NfseRoleMissing' ? Array(5).fill('role') : []]);
+      expect([alert, expr]).toEqual([alert, expect.not.stringMatching(/\b(?:sum|min|max|count) ?\((?! ?by)/)]);
+    }
+  });
+
+  it('round the numbers that Prometheus extrapolates', () => {
+    for (const { alert, expr, annotations } of rules.filter(({ expr }) => expr.includes('increase('))) {
+      expect([alert, expr, annotations.summary]).toEqual([alert, expr, expect.not.stringContaining('{{ $value }}')]);
     }
   });
 
@@ -133,10 +152,19 @@ describe('monitoring.md', () => {
 
   it('gives an Alertmanager that wakes somebody for critical alerts, except those that the table lets wait', () => {
     const [, example = ''] = /```yaml\n(route:[\s\S]*?)```/.exec(monitoring) ?? [];
-    const { route, receivers } = parse(example) as {
-      route: { receiver: string; routes: { receiver: string; matchers: string[] }[] };
+    const { route, receivers, inhibit_rules } = parse(example) as {
+      route: { receiver: string; group_by: string[]; routes: { receiver: string; matchers: string[] }[] };
       receivers: { name: string }[];
+      inhibit_rules: { source_matchers: string[]; target_matchers: string[]; equal: string[] }[];
     };
+    expect(route.group_by).toContain('installation');
+    for (const { source_matchers, target_matchers, equal } of inhibit_rules) {
+      for (const matcher of [...source_matchers, ...target_matchers]) {
+        expect(rules.map(({ alert }) => alert)).toContain(/^alertname="(\w+)"$/.exec(matcher)?.[1]);
+      }
+      expect(equal).toEqual(['installation', 'instance']);
+    }
+    expect(inhibit_rules).toHaveLength(1);
     const [pager] = route.routes;
     const waits = /alertname!~"([^"]+)"/.exec(pager?.matchers.join() ?? '')?.[1]?.split('|') ?? [];
     const rows = monitoring.split('\n').filter((line) => line.includes('| until the morning'));
