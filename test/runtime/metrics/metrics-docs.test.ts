@@ -130,6 +130,17 @@ describe('the dashboard', () => {
     expect(readDashboard().length).toBeGreaterThan(30);
     for (const { expr } of readDashboard()) expect(readPromql(expr).metrics).not.toEqual([]);
   });
+
+  it('asks for the chosen installation only, and for processes of this service', () => {
+    for (const { title, expr } of readDashboard()) {
+      const { metrics, matchers } = readPromql(expr);
+      for (const metric of metrics) {
+        const labels = matchers.filter((matcher) => matcher.metric === metric).map(({ label }) => label);
+        expect([title, labels]).toEqual([title, expect.arrayContaining(['installation'])]);
+        if (!metric.startsWith('nfse_')) expect([title, labels]).toEqual([title, expect.arrayContaining(['job'])]);
+      }
+    }
+  });
 });
 
 describe('monitoring.md', () => {
