@@ -228,7 +228,7 @@ describe('the examples with what people give them', () => {
   const loops = pages.flatMap((page) => page.match(/^(?:until|while) curl .*$/gm) ?? []);
 
   itWith('curl', 'the loops of the guide wait until the invoice shows an outcome', async () => {
-    expect(loops).toHaveLength(6);
+    expect(loops).toHaveLength(7);
     const away = answered(503, { error: { code: 'service_unavailable', retryable: true } });
     const gone = answered(429, { error: { code: 'rate_limit_exceeded', retryable: true } });
     const pending = answered(200, { ...invoice('issued'), cancellation: { status: 'pending' } });
