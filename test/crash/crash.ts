@@ -8,6 +8,7 @@ import { type Program, runProgram, startProgram } from '../support/harness/proce
 import type { ExternalSimulator } from '../support/harness/simulator-process.js';
 import type { KillPoint } from './kill-point.js';
 import type { Scenario } from './scenarios.js';
+import type { Survivor } from './survivor.js';
 
 const CHILD = 'test/crash/child.ts';
 
@@ -21,7 +22,10 @@ export type Crash = {
   amountInCents: number;
 };
 
-export type Running = { program: Program; client: ReturnType<typeof createCarefulClient> };
+export type Served = { client: ReturnType<typeof createCarefulClient> };
+
+/** In a process of its own, which can be killed. */
+export type Running = Served & { program: Program };
 
 const DIES_WITHIN_MS = 120_000;
 const ENDS_WITHIN_MS = 120_000;
@@ -35,6 +39,15 @@ export const serve = async ({ harness, ...crash }: Crash, fate: 'doomed' | 'live
   const env = { ...harness.env, ...scenario.env, ...own };
   const program = await startProgram<{ url: string }>([CHILD, 'serve'], env);
   return { program, client: createCarefulClient(program.ready.url, harness.key) };
+};
+
+/** The whole service on the harness's data, in the process that is never killed. */
+export const recover = async (
+  survivor: Survivor,
+  { harness, scenario }: Crash,
+): Promise<Served & { end(): Promise<void> }> => {
+  const origin = await survivor.start({ ...harness.env, ...scenario.env });
+  return { client: createCarefulClient(origin, harness.key), end: () => survivor.stop(origin) };
 };
 
 /** The operator's process moves the company to another number. */
@@ -77,7 +90,7 @@ const referenceOf = ({ amountInCents }: Pick<Crash, 'amountInCents'>): string =>
  * Asks as a careful client does: after a 503 or a key in use it sends the same request again, with a reference only when it is not
  * found. Undefined: the connection broke, and the client knows nothing.
  */
-export const issue = async (crash: Crash, running: Running): Promise<string | undefined> => {
+export const issue = async (crash: Crash, running: Served): Promise<string | undefined> => {
   const heard = await waitFor('an answer to the request', LEASE_WITHIN_MS, () =>
     tryToIssue(crash, running).catch((error: unknown) => {
       if (error instanceof TypeError) return BROKEN;
@@ -88,7 +101,7 @@ export const issue = async (crash: Crash, running: Running): Promise<string | un
 };
 
 /** The same request after the restart, which must find the result of the first one. */
-export const issueAgain = async (crash: Crash, running: Running): Promise<string> => {
+export const issueAgain = async (crash: Crash, running: Served): Promise<string> => {
   const id = await issue(crash, running);
   if (id === undefined) throw new Error('the restarted service broke the connection');
   return id;
@@ -97,7 +110,7 @@ export const issueAgain = async (crash: Crash, running: Running): Promise<string
 /** What `fetch` throws for a connection that is refused or breaks is a TypeError. */
 const BROKEN = 'broken';
 
-const tryToIssue = async (crash: Crash, { client }: Running): Promise<string | undefined> => {
+const tryToIssue = async (crash: Crash, { client }: Served): Promise<string | undefined> => {
   const hasKey = crash.scenario.asks !== 'with a reference';
   if (!hasKey) {
     const found = await client.findByReference(referenceOf(crash));
@@ -109,17 +122,17 @@ const tryToIssue = async (crash: Crash, { client }: Running): Promise<string | u
   return answer.body.id;
 };
 
-export const untilSettled = ({ client }: Running, id: string): Promise<SeenInvoice> =>
+export const untilSettled = ({ client }: Served, id: string): Promise<SeenInvoice> =>
   client.pollUntil(id, ENDS_WITHIN_MS, ({ status }) => status !== 'queued' && status !== 'processing');
 
-export const untilIssued = async (running: Running, id: string | undefined): Promise<string> => {
+export const untilIssued = async (running: Served, id: string | undefined): Promise<string> => {
   const invoice = await untilSettled(running, id ?? '');
   expect(invoice.status).toBe('issued');
   return invoice.id;
 };
 
 /** Asks for the cancellation until it shows, and waits for its end. */
-export const cancelAgain = async ({ client }: Running, id: string): Promise<SeenInvoice> => {
+export const cancelAgain = async ({ client }: Served, id: string): Promise<SeenInvoice> => {
   await waitFor('the cancellation to show', ENDS_WITHIN_MS, async () => {
     if ((await client.get(id)).cancellation !== undefined) return true;
     expect([202, 503]).toContain((await client.cancel(id)).status);

@@ -13,12 +13,15 @@ import {
   issueAgain,
   operate,
   type Running,
+  recover,
+  type Served,
   serve,
   untilIssued,
   untilSettled,
 } from './crash.js';
 import type { KillPoint } from './kill-point.js';
 import type { Scenario } from './scenarios.js';
+import type { Survivor } from './survivor.js';
 
 /** One number per crash, which gives its series and amounts, so that its notes can be found in the shared ledger. */
 export type Turn = { point: KillPoint; scenario: Scenario; serial: number };
@@ -28,51 +31,65 @@ const GONE_WITHIN_MS = 120_000;
 const MOVED_TO = 50;
 
 /** Kills the process at the point, restarts it on the same data, repeats the request, and compares the ledger with the client's view. */
-export const runCrash = async ({ point, scenario, serial }: Turn, simulator: ExternalSimulator): Promise<void> => {
-  const open: Running[] = [];
+export const runCrash = async (
+  { point, scenario, serial }: Turn,
+  simulator: ExternalSimulator,
+  survivor: Survivor,
+): Promise<void> => {
+  const ends: (() => Promise<void>)[] = [];
   const harness = await openCrashHarness(simulator, String(serial));
   const crash: Crash = { point, scenario, harness, simulator, amountInCents: 10_000 + 10 * serial };
-  const start = async (fate: 'doomed' | 'lives', of: Crash = crash): Promise<Running> => {
+  const start: Start['start'] = async (fate, of = crash) => {
     const running = await serve(of, fate);
-    open.push(running);
+    ends.push(running.program.kill);
     return running;
+  };
+  const again: Start['again'] = async () => {
+    const { client, end } = await recover(survivor, crash);
+    ends.push(end);
+    return { client };
   };
   try {
     for (const fault of scenario.faults ?? []) await simulator.order(fault, crash.amountInCents);
-    await PLAYS[scenario.kind](crash, start);
+    await PLAYS[scenario.kind](crash, { start, again });
     await expectSoundLog(harness);
   } finally {
-    for (const { program } of open) await program.kill();
+    for (const end of ends) await end();
     await harness.close();
   }
 };
 
-type Start = (fate: 'doomed' | 'lives', of?: Crash) => Promise<Running>;
+type Start = {
+  /** In a process of its own: the one that dies, or one that a later step of the crash kills. */
+  start(fate: 'doomed' | 'lives', of?: Crash): Promise<Running>;
+  /** After the death, beside the services of other crashes. */
+  again(): Promise<Served>;
+};
 
-const playIssue = async (crash: Crash, start: Start): Promise<void> => {
+const playIssue = async (crash: Crash, { start, again }: Start): Promise<void> => {
   const doomed = await start('doomed');
   const promised = await issue(crash, doomed);
   await expectDeath(crash, doomed.program);
-  const restarted = await start('lives');
+  const restarted = await again();
   const id = await issueAgain(crash, restarted);
   expect(id).toBe(promised ?? id);
   await expectEnd(crash, await untilSettled(restarted, id));
 };
 
-const playCancel = async (crash: Crash, start: Start): Promise<void> => {
+const playCancel = async (crash: Crash, { start, again }: Start): Promise<void> => {
   const doomed = await start('doomed');
   const id = await untilIssued(doomed, await issue(crash, doomed));
   // The process may die before it answers; what became of the request is asked for after the restart.
   await doomed.client.cancel(id).catch(() => undefined);
   await expectDeath(crash, doomed.program);
-  await expectEnd(crash, await cancelAgain(await start('lives'), id));
+  await expectEnd(crash, await cancelAgain(await again(), id));
 };
 
-const playRetention = async (crash: Crash, start: Start): Promise<void> => {
+const playRetention = async (crash: Crash, { start, again }: Start): Promise<void> => {
   const doomed = await start('doomed');
   const id = await untilIssued(doomed, await issue(crash, doomed));
   await expectDeath(crash, doomed.program);
-  const restarted = await start('lives');
+  const restarted = await again();
   await waitFor('the end of the test invoice', GONE_WITHIN_MS, async () =>
     (await restarted.client.find(id)) === undefined ? true : undefined,
   );
@@ -92,7 +109,7 @@ const playRetention = async (crash: Crash, start: Start): Promise<void> => {
 const NEXT_BODY = { amount_in_cents: 999_999, description: 'Outro serviço', customer: { document: '11222333000181' } };
 
 /** Another installation of the same company used our first number; an operator moves our numbers when the series has stopped. */
-const playConflict = async (crash: Crash, start: Start): Promise<void> => {
+const playConflict = async (crash: Crash, { start, again }: Start): Promise<void> => {
   await leaveForeignNote(crash, start);
   const doomed = await start('doomed');
   const promised = await issue(crash, doomed);
@@ -103,10 +120,10 @@ const playConflict = async (crash: Crash, start: Start): Promise<void> => {
   await untilConflictIsKnown(crash.harness, id);
   await restarted.program.kill();
   await crash.harness.moveNumber(MOVED_TO);
-  await expectEnd(crash, await untilSettled(await start('lives'), id));
+  await expectEnd(crash, await untilSettled(await again(), id));
 };
 
-const leaveForeignNote = async (crash: Crash, start: Start): Promise<void> => {
+const leaveForeignNote = async (crash: Crash, start: Start['start']): Promise<void> => {
   const elsewhere = await openCrashHarness(crash.simulator, crash.harness.series);
   const foreign = { ...crash, harness: elsewhere, amountInCents: crash.amountInCents + 1 };
   try {
@@ -126,8 +143,8 @@ const untilConflictIsKnown = async ({ engines }: CrashHarness, id: string): Prom
 };
 
 /** The operator's process dies beside a living service; the same command again is done, and the numbers go on from there. */
-const playOperate = async (crash: Crash, start: Start): Promise<void> => {
-  const service = await start('lives');
+const playOperate = async (crash: Crash, { again }: Start): Promise<void> => {
+  const service = await again();
   const id = await untilIssued(service, await issue(crash, service));
   await expectDeath(crash, await operate(crash, MOVED_TO, 'doomed'));
   expect(await (await operate(crash, MOVED_TO, 'lives')).ended).toEqual({ code: 0, signal: null });
@@ -141,7 +158,7 @@ const playOperate = async (crash: Crash, start: Start): Promise<void> => {
 };
 
 /** One process records the difference once, and the invoice stays unchanged. */
-const playReconcile = async (crash: Crash, start: Start): Promise<void> => {
+const playReconcile = async (crash: Crash, { start, again }: Start): Promise<void> => {
   const doomed = await start('doomed');
   const { access_key } = await untilSettled(doomed, await untilIssued(doomed, await issue(crash, doomed)));
   const event = { environment: 'test', access_key, type: '101101' };
@@ -151,7 +168,7 @@ const playReconcile = async (crash: Crash, start: Start): Promise<void> => {
   });
   expect(linked.status).toBe(201);
   await expectDeath(crash, doomed.program);
-  await start('lives');
+  await again();
   const recorded = async () =>
     (await wholeLog(crash.harness, 'nfse')).filter(
       ({ type }) => type === 'NoteCanceledElsewhere' || type === 'ReconciliationDifferenceFound',

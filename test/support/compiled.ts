@@ -18,6 +18,7 @@ const SHARED = [
   'test/adapters/sql/goodbye-child.ts',
   'test/adapters/sql/migrate-child.ts',
   'test/crash/leader-child.ts',
+  'test/crash/survivor-child.ts',
   'test/projector/rebuild-child.ts',
   'test/proof/broken-service.ts',
   'test/proof/main.ts',

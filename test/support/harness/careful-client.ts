@@ -11,7 +11,8 @@ export type SeenInvoice = {
 
 type Answer = { status: number; body: { error?: { code: string } } & Partial<SeenInvoice> };
 
-const POLL_MS = 100;
+/** Most waits last seconds, and each look takes milliseconds of both sides. */
+const POLL_MS = 250;
 const READS_WITHIN_MS = 60_000;
 /** A process that is frozen takes requests and never answers. */
 const ANSWER_WITHIN_MS = 30_000;
