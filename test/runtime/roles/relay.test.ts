@@ -34,7 +34,8 @@ describeWithPostgres('the relay of a process that lives through a failover which
     const queue = Object.assign(collectingQueue(), { isDurable, status: () => ({ ok: true }) });
     const guards = createPostgresGuards(database.pool, { idempotencySeconds: 86_400, leaseSeconds: 60 });
     const engines = { log, pool: database.pool, guards };
-    const parts = { engines, queue, logger: { warn: () => undefined } } as unknown as Parts;
+    const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    const parts = { engines, queue, logger } as unknown as Parts;
     const stop = new AbortController();
     const running = runRelayRole(await relayStart(parts), parts, stop.signal);
     const accept = (n: number) => appendEvents(log, streamOf('live', n), [accepted('live', n)]);
@@ -64,7 +65,7 @@ describeWithPostgres('the relay of a process that lives through a failover which
     const parts = {
       engines: { log, pool: database.pool },
       queue,
-      logger: { warn: (line: object) => lines.push(line), info: () => undefined },
+      logger: { warn: (line: object) => lines.push(line), info: () => undefined, error: () => undefined },
     };
     const stop = new AbortController();
     const running = runRelayRole(null, parts as unknown as Parts, stop.signal);
@@ -125,7 +126,7 @@ describeWithPostgres('relays over a durable queue', () => {
     const parts = {
       engines: { log, pool: database.pool, guards },
       queue: { ...taking, put, status, isDurable: true, anotherPuts },
-      logger: { warn: (line: object) => lines.push(line), info: () => undefined },
+      logger: { warn: (line: object) => lines.push(line), info: () => undefined, error: () => undefined },
     };
     running.push(runRelayRole(null, parts as unknown as Parts, stop.signal));
     return state;
