@@ -7,7 +7,7 @@ import { createMemory } from '../../../src/adapters/eventlog-eventstoredb/rememb
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
 import type { EventStoreDouble } from '../../support/eventstore-double/double.js';
 import { createDoubleLog, type DoubleLog } from '../../support/eventstore-double/log.js';
-import { chained, NONE, streamOf } from '../../support/harness/event-log.js';
+import { chained, NONE, retried, streamOf } from '../../support/harness/event-log.js';
 import { type EventStoreHarness, fillWith, openEventStoreHarness } from '../../support/harness/eventstore-log.js';
 
 describe('what a process remembers of a log in EventStoreDB', () => {
@@ -147,7 +147,7 @@ describe('what a process remembers of a log in EventStoreDB', () => {
     })();
     await expect.poll(() => seen).toEqual(['nfseTest-a']);
     const other = await putBack(createDoubleLog());
-    await streamOf(harness.open(other.url), 20, 'nfseTest-b');
+    await streamOf(harness.open(other.url), 20, 'nfseTest-b', retried);
     const lacks = expect.objectContaining({ message: expect.stringContaining('lacks an event') });
     await expect.poll(() => [seen, faults]).toEqual([['nfseTest-a'], expect.arrayContaining([lacks])]);
     stop.abort();
