@@ -1,7 +1,7 @@
 import { createReminder, type Reminder } from '../../lib/reminder.js';
 import { faultFields, type Logger } from './logger.js';
 
-/** A fault that goes on for so long needs an operator. */
+/** A fault that lasts so long needs an operator. */
 const LASTS_AFTER_MS = 60_000;
 
 /** Longer than each pause between two tries. */

@@ -4,7 +4,7 @@ import type { PlannedImport } from './import-line.js';
 /** A line of the file with its number, from 1. */
 export type Numbered = { number: number; plan: PlannedImport };
 
-/** Told of each group of lines that is done: read, checked or imported. What it throws ends the import before the next group. */
+/** Gets each group of lines that is done: read, checked or imported. What it throws ends the import before the next group. */
 export type OnLines = (part: 'read' | 'check' | 'import', done: number, of: number) => void;
 
 export type LineProblem = { number: number; text: string };

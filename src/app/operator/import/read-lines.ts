@@ -17,7 +17,7 @@ export const shapeProblem = (text: string): string | undefined => {
   return undefined;
 };
 
-/** Whether the next line that is not blank goes on with the object of the first line. Behind a line that was cut begins another object. */
+/** Whether the next line that is not blank continues the object of the first line. Behind a line that was cut begins another object. */
 const isOverSeveralLines = (text: string): boolean => {
   const end = text.indexOf('\n');
   const first = text.slice(0, end).trimEnd();
