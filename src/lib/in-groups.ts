@@ -1,6 +1,6 @@
 /**
- * Runs the work on each item, at most `size` at once, a group after the other; results in the order of the items. `onGroup` is called after each group
- * how many items are done; no group begins after it has thrown.
+ * Runs the work on each item, at most `size` at once, a group after the other; results in the order of the items. `onGroup` gets, after each group, how
+ * many items are done; no group begins after it has thrown.
  */
 export const inGroups = async <T, R>(
   size: number,
