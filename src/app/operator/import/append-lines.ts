@@ -14,10 +14,8 @@ import {
   onRecord,
 } from './check-line.js';
 import type { PlannedImport } from './import-line.js';
-import type { ImportProblems, Numbered, OnLines } from './import-problems.js';
+import { type ImportProblems, LINES_AT_ONCE, type Numbered, type OnLines } from './import-problems.js';
 import { appendFirst, reserve } from './reservations.js';
-
-const AT_ONCE = 16;
 
 export type AppendDeps = CheckDeps & { actor: `support:${string}` };
 
@@ -35,7 +33,7 @@ export const appendAll = async (
     if (result.kind === 'refused') problems.report(number, [`meanwhile, ${result.problem}`]);
     return result.kind === 'already_so' && isCompletion(check) ? 'appended' : result.kind;
   };
-  const appended = await inGroups(AT_ONCE, open, append, (done) => deps.onLines('import', done, open.length));
+  const appended = await inGroups(LINES_AT_ONCE, open, append, (done) => deps.onLines('import', done, open.length));
   return appended.filter((kind) => kind === 'appended').length;
 };
 

@@ -4,7 +4,7 @@ import { addSeconds, DAY_SECONDS, isBefore } from '../../../domain/common/time.j
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { loadCompany } from '../company/company-commands.js';
-import type { ImportProblems, Numbered } from './import-problems.js';
+import { type ImportProblems, LINES_AT_ONCE, type Numbered } from './import-problems.js';
 import { isOnRecord } from './notes-met.js';
 import {
   holdersOfKeys,
@@ -14,8 +14,6 @@ import {
   unsettledInvoices,
 } from './notes-on-record.js';
 
-const AT_ONCE = 16;
-
 /** Reports the lines whose company is not registered. */
 export const checkCompanies = async (
   plans: readonly Numbered[],
@@ -23,7 +21,7 @@ export const checkCompanies = async (
   problems: ImportProblems,
 ): Promise<void> => {
   const named = [...new Set(plans.map(({ plan }) => plan.data.companyId))];
-  const unknown = await inGroups(AT_ONCE, named, async (companyId) => {
+  const unknown = await inGroups(LINES_AT_ONCE, named, async (companyId) => {
     const { state } = await loadCompany(companyId, deps.store);
     return state.kind === 'none' ? [companyId] : [];
   });

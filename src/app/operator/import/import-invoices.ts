@@ -7,6 +7,7 @@ import type { NoteFiles, PlannedImport } from './import-line.js';
 import {
   createImportProblems,
   type ImportProblems,
+  LINES_AT_ONCE,
   type Numbered,
   type OnLines,
   type Told,
@@ -43,8 +44,6 @@ type ImportResult =
   /** Nothing was imported. */
   | { problems: Told };
 
-const AT_ONCE = 16;
-
 /**
  * Takes over invoices made elsewhere, one JSON object a line. Every line is checked, also against the log, before the first is appended. A
  * process that dies meanwhile leaves some lines imported; importing the same file again adds the rest.
@@ -64,7 +63,7 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
     if (checked.kind !== 'already_so') problems.report(entry.number, entry.plan.objections);
     return { ...entry, check: checked };
   };
-  const checks = await inGroups(AT_ONCE, fresh, check, (done) => deps.onLines('check', done, fresh.length));
+  const checks = await inGroups(LINES_AT_ONCE, fresh, check, (done) => deps.onLines('check', done, fresh.length));
   const open = checks.filter(({ check }) => check.kind !== 'already_so');
   await checkUnsettled(open, deps, problems);
   const met = await metLines(plans, deps);

@@ -4,6 +4,9 @@ import type { PlannedImport } from './import-line.js';
 /** A line of the file with its number, from 1. */
 export type Numbered = { number: number; plan: PlannedImport };
 
+/** An import works on so many lines at the same time. A signal ends it behind such a group. */
+export const LINES_AT_ONCE = 16;
+
 /** Gets each group of lines that is done: read, checked or imported. What it throws ends the import before the next group. */
 export type OnLines = (part: 'read' | 'check' | 'import', done: number, of: number) => void;
 

@@ -7,6 +7,7 @@ import type { EventLog } from '../../../ports/event-log.js';
 import { loadSealedInvoice } from '../../read/read-invoice.js';
 import { standsUnder } from '../sent-under.js';
 import type { PlannedImport } from './import-line.js';
+import { LINES_AT_ONCE } from './import-problems.js';
 import { eventsPastRows, isForeign, type KeyHoldersDeps, rowsOf, type UnsettledDeps } from './notes-on-record.js';
 
 /** A note that an invoice without a known outcome met under its number. */
@@ -56,8 +57,6 @@ export const metLines = async (lines: readonly Line[], deps: MetDeps): Promise<r
   }
   return found;
 };
-
-const LINES_AT_ONCE = 16;
 
 const mayBeSameSale = (
   { invoiceId, accessKey, amountInCents, sameContent }: NoteMet,

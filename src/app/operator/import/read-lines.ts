@@ -1,9 +1,7 @@
 import { inGroups } from '../../../lib/in-groups.js';
 import type { Clock } from '../../../ports/clock.js';
 import { type NoteFiles, parseImportLine, planLine } from './import-line.js';
-import type { ImportProblems, Numbered, OnLines } from './import-problems.js';
-
-const AT_ONCE = 16;
+import { type ImportProblems, LINES_AT_ONCE, type Numbered, type OnLines } from './import-problems.js';
 
 /** What a file that is no JSON object a line is, where one sentence says more than a problem for each line. */
 export const shapeProblem = (text: string): string | undefined => {
@@ -41,7 +39,7 @@ export const planLines = async (
     if ('problems' in result) problems.report(number, result.problems);
     return 'plan' in result ? [{ number, plan: result.plan }] : [];
   };
-  const planned = await inGroups(AT_ONCE, numbered, plan, (done) => deps.onLines('read', done, numbered.length));
+  const planned = await inGroups(LINES_AT_ONCE, numbered, plan, (done) => deps.onLines('read', done, numbered.length));
   return planned.flat();
 };
 
