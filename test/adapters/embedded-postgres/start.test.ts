@@ -208,7 +208,14 @@ describeWithPostgres('the embedded server', () => {
     const leaveEnded = async (): Promise<void> => {
       const named = join(home, 'postgres');
       await symlink((await promisify(execFile)('which', ['sleep'])).stdout.trim(), named);
-      await leave(named, '0');
+      await leave(named, '600');
+      // The shell would reap a process that ends before `sleep` has taken over.
+      const nameOf = async (pid: number | undefined) => (await readFile(`/proc/${pid}/comm`, 'utf8')).trim();
+      await vi.waitUntil(
+        async () => (await nameOf(parent.pid)) === 'sleep' && (await nameOf(ended)) === 'postgres',
+        10_000,
+      );
+      process.kill(ended, 'SIGKILL');
       await writeFile(processFile(), `${ended}\n`);
     };
     beforeEach(async () => {
