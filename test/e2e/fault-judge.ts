@@ -76,8 +76,14 @@ const mayStayUnknown = (plan: Played['plan']): boolean =>
  * for hours that it does not exist (ADR 41).
  */
 const isRefusedOverHidden = (plan: Played['plan']): boolean =>
-  isHidden(plan, 'issue') &&
-  plan.faults.some(({ on, kind, code }) => on === 'issue' && code === UNCATALOGUED_CODE && kind !== 'reject');
+  isHidden(plan, 'issue') && isRefusedAndDone(plan, 'issue');
+
+/** Look-ups that hide a note hide its events too. So the same lie about a cancellation ends as refused over a canceled note (ADR 8). */
+const isCancelRefusedOverHidden = (plan: Played['plan']): boolean =>
+  isHidden(plan, 'event') || (isHidden(plan, 'issue') && isRefusedAndDone(plan, 'event'));
+
+const isRefusedAndDone = ({ faults }: Played['plan'], what: 'issue' | 'event'): boolean =>
+  faults.some(({ on, kind, code }) => on === what && code === UNCATALOGUED_CODE && kind !== 'reject');
 
 /** True for faults that last until the client's own timeout, a second or two of real time. */
 const isOfRealTime = ({ faults }: Played['plan']): boolean => faults.some(({ kind }) => kind === 'slow');
@@ -103,7 +109,7 @@ const canceling = (
       return isCanceled ? [] : ['canceled without an event'];
     case 'failed':
       // A time-out says nothing about the note; a refusal does, but for an event that is hidden beyond both proofs (ADR 8).
-      return cancellation.codes.length > 0 && isCanceled && !isHidden(plan, 'event')
+      return cancellation.codes.length > 0 && isCanceled && !isCancelRefusedOverHidden(plan)
         ? ['refused although it is canceled']
         : [];
     default:
