@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DistributionDeps, distributionStep } from '../../../src/app/reconciliation/follow-distribution.js';
 import { reconcileStep } from '../../../src/app/reconciliation/reconcile-step.js';
 import type { StreamName } from '../../../src/domain/common/ids.js';
 import { cancelAttempted, cancelNotConfirmed, cancelRequested } from '../../support/fixture/invoice.js';
 import { gate } from '../../support/gate.js';
 import { openReconciliationHarness, type ReconciliationHarness } from '../../support/harness/reconciliation.js';
+import { ledger } from '../../support/harness/simulator.js';
 
 const HOUR = 3_600;
 
@@ -22,6 +23,8 @@ describe('given a cancellation whose answer was lost', () => {
       await fault({ on: 'event', kind, delay_ms: 100, commit: true });
       if (lookUps !== undefined) await fault({ on: 'event_lookup', kind: lookUps, times: 1_000 });
       await harness.cancel(stream);
+      // The simulator may carry out a cancellation after its answer, in time that passes.
+      await vi.waitUntil(async () => (await ledger(harness.simulator))[0]?.canceled_at !== undefined, 10_000);
       await harness.simulator.control('DELETE', 'faults');
       harness.clock.pass(2 * HOUR);
       await harness.walkToTheEnd();
