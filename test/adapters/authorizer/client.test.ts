@@ -385,7 +385,7 @@ describe('findByDps', () => {
     client.close();
     client = clientOf({ timeoutMs: 20_000 });
     const lookUps = Array.from({ length: 16 }, () => client.findByDps(caller, dps.id));
-    await vi.waitFor(() => expect(server.received).toHaveLength(16), { timeout: 10_000, interval: 5 });
+    await expect.poll(() => server.received).toHaveLength(16);
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'rejected' });
     client.close();
     await Promise.all(lookUps);

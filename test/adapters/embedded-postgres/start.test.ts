@@ -211,10 +211,9 @@ describeWithPostgres('the embedded server', () => {
       await leave(named, '600');
       // The shell would reap a process that ends before `sleep` has taken over.
       const nameOf = async (pid: number | undefined) => (await readFile(`/proc/${pid}/comm`, 'utf8')).trim();
-      await vi.waitUntil(
-        async () => (await nameOf(parent.pid)) === 'sleep' && (await nameOf(ended)) === 'postgres',
-        10_000,
-      );
+      await vi.waitUntil(async () => (await nameOf(parent.pid)) === 'sleep' && (await nameOf(ended)) === 'postgres', {
+        timeout: 60_000,
+      });
       process.kill(ended, 'SIGKILL');
       await writeFile(processFile(), `${ended}\n`);
     };

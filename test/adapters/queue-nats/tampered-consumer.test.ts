@@ -9,7 +9,8 @@ const CONSUMER = 'issue-live';
 const REPLACED = { durable_name: CONSUMER, ack_policy: AckPolicy.Explicit } as const;
 
 const HINDRANCES = ['deliver_subject', 'headers_only', 'max_batch', 'max_expires', 'max_bytes', 'backoff'];
-const soon = { timeout: 20_000, interval: 200 };
+/** Each look asks the server, and puts work that is still to come. */
+const soon = { timeout: 60_000, interval: 200 };
 
 type Place = { manager: JetStreamManager; stream: string; filter: string };
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { guardHashes } from '../../../src/app/accept/guard-hashes.js';
 import { type EventStore, StoreUnavailable } from '../../../src/app/event-store/event-store.js';
 import { bodyHashOf, fingerprintOf, invoiceIdOfReference } from '../../../src/app/event-store/hashes.js';
@@ -158,7 +158,7 @@ describe.each(arrangements)('duplicate_suspected%s', (_where, open) => {
     };
     harness.deps.store = { ...store, append };
     const first = harness.post();
-    await vi.waitFor(() => expect(harness.guards.contents().marks).not.toEqual([]));
+    await expect.poll(() => harness.guards.contents().marks).not.toEqual([]);
     harness.deps.store = store;
     harness.clock.pass(21);
     expect(codeOf(await harness.post())).toBe('accepted');

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Pacing } from '../../../src/http/deps.js';
 import { createHarness } from '../../support/harness/http.js';
 
@@ -32,7 +32,7 @@ describe('an answer that no quota bounds', () => {
       isAnswered = true;
       return response;
     });
-    await vi.waitFor(() => expect(held).toHaveLength(1));
+    await expect.poll(() => held).toHaveLength(1);
     expect(isAnswered).toBe(false);
     release();
     expect((await answer).status).toBe(status);
@@ -45,7 +45,7 @@ describe('an answer that no quota bounds', () => {
     const harness = createHarness({ pacing });
     harness.state.switchedOff = true;
     const answer = harness.call('/v1/nfse');
-    await vi.waitFor(() => expect(held).toEqual(['refusal ']));
+    await expect.poll(() => held).toEqual(['refusal ']);
     release();
     expect((await answer).status).toBe(503);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PdfFailed } from '../../../src/adapters/pdf/renderer.js';
 import { TooManyWaiting } from '../../../src/lib/fair-semaphore.js';
 import { isOverloaded, isOwnOverload, isUnavailable } from '../../../src/runtime/roles/faults.js';
@@ -48,7 +48,7 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
       isAnswered = true;
       return response;
     });
-    await vi.waitFor(() => expect(held).toEqual([expect.any(TooManyWaiting)]));
+    await expect.poll(() => held).toEqual([expect.any(TooManyWaiting)]);
     expect(isAnswered).toBe(false);
     release();
     expect((await answer).status).toBe(503);
