@@ -49,13 +49,19 @@ itWith(
         (await server.ask<{ names: string }>(`select current_setting('synchronous_standby_names') names`))?.names;
       await eventually(isSet, (names) => names === standbys);
     };
-    const waiting = async (): Promise<number> =>
-      Number(
-        (await server.ask<{ n: string }>(`select count(*) n from pg_stat_activity where wait_event = 'SyncRep'`))?.n,
-      );
+    /** Sessions whose commit waits for a standby, of those whose last statement has this text in it. */
+    const waiting = async (statement = ''): Promise<number> => {
+      const sessions = `from pg_stat_activity where wait_event = 'SyncRep' and query like '%${statement}%'`;
+      return Number((await server.ask<{ n: string }>(`select count(*) n ${sessions}`))?.n);
+    };
     await waitFor('standby1');
+    // A session shows the names before another process of the server has them heeded: commits are made until one waits.
+    await eventually(async () => {
+      void server.ask(`select pg_logical_emit_message(true, 'test', '')`).catch(() => undefined);
+      return (await waiting()) > 0;
+    });
     await post();
-    expect(await waiting()).toBeGreaterThan(0);
+    expect(await waiting('event_log_append')).toBeGreaterThan(0);
     harness.clock.pass(25);
     await post();
     await waitFor('');
