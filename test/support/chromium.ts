@@ -2,6 +2,9 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
+/** Four times the time that Playwright gives. */
+const STARTS_WITHIN_MS = 120_000;
+
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** The first browser of this kind on the path; undefined when there is none. */
@@ -23,5 +26,5 @@ export const openChromium = (): Promise<Browser> => {
   const executablePath = chromiumProgram();
   if (executablePath === undefined) throw new Error('no chromium on the path');
   const args = process.geteuid?.() === 0 ? ['--no-sandbox'] : [];
-  return chromium.launch({ executablePath, args: [...args, '--disable-dev-shm-usage'] });
+  return chromium.launch({ executablePath, args: [...args, '--disable-dev-shm-usage'], timeout: STARTS_WITHIN_MS });
 };

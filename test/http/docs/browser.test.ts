@@ -47,9 +47,9 @@ describeWith('chromium', 'the docs in a browser', () => {
     await page.goto(`${server.url}/docs`);
     await page.locator('h2', { hasText: /^\s*Emitir\s*$/ }).waitFor();
     for (const label of ['curl', 'JavaScript', 'PHP', 'C#', 'Python', 'Java'])
-      expect(await page.getByRole('tab', { name: label, exact: true }).count()).toBe(7);
+      await expect.poll(() => page.getByRole('tab', { name: label, exact: true }).count()).toBe(7);
     await page.getByRole('tab', { name: 'Python', exact: true }).first().click();
-    expect(await page.getByText('urllib.request.urlopen').first().isVisible()).toBe(true);
+    await expect.poll(() => page.getByText('urllib.request.urlopen').first().isVisible()).toBe(true);
     // Styles come from scripts: without them the policy would have cut them off.
     expect(await page.evaluate(`getComputedStyle(document.querySelector('[role=tab]')).display`)).toBe('inline-block');
     expect(await overflow()).toBe(0);
