@@ -25,6 +25,7 @@ import { loseEnd } from '../support/lost-end.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 import { becomesReady } from '../support/readiness.js';
 import { runLogger } from '../support/run-logs.js';
+import { untilServed } from '../support/until-served.js';
 
 type Body = Record<string, unknown> & { id: string; status: string };
 
@@ -322,7 +323,7 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
     expect(await read(again)).toMatchObject({ status: 'issued', access_key: key, reference: 'lost' });
     const xml = await ask('GET', `/v1/nfse/${again}/xml`);
     expect([xml.status, await xml.text()]).toEqual([200, expect.stringContaining(key)]);
-    expect((await ask('GET', `/v1/nfse/${again}/pdf`)).status).toBe(200);
+    expect((await untilServed(() => ask('GET', `/v1/nfse/${again}/pdf`))).status).toBe(200);
     const repeated = await ask('POST', '/v1/nfse', sale('lost', 80_001));
     expect(await repeated.json()).toMatchObject({ error: { code: 'nfse.reference_in_use' } });
     await becomes(await accept('next', 90_001), 'issued');

@@ -18,6 +18,7 @@ import { addKey } from '../support/harness/key-file.js';
 import { type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
 import { becomesNotReady, becomesReady } from '../support/readiness.js';
+import { untilServed } from '../support/until-served.js';
 
 const CUSTOMER = { document: '11222333000181', name: 'CLIENTE LTDA' };
 
@@ -108,7 +109,7 @@ describeWithPostgres('a service that runs on while its keys are renewed', () => 
     expect(await generationsOf(before)).toEqual(['m1']);
     expect(JSON.parse((await ask(`/v1/nfse/${before}`)).text)).toMatchObject({ customer: CUSTOMER });
     expect((await ask(`/v1/nfse/${before}/xml`)).status).toBe(200);
-    expect((await fetch(link)).status).toBe(200);
+    expect((await untilServed(() => fetch(link))).status).toBe(200);
   });
 
   it('answers 503 for what a key seals that its file lacks, and 200 once the file has it, without a restart', async () => {
