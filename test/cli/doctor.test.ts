@@ -75,6 +75,8 @@ describeWithPostgres('what doctor prints', () => {
     const second = await processOf(['relay', 'issuer', 'sweeper']);
     expect(await lineOf()).toMatch(/^ok +service +each role is held by a process$/);
     await Promise.all([first.end(), second.end()]);
+    // The server lists a session until its process has ended.
+    await eventually(lineOf, (line) => line.includes('no process of the service uses this database'));
   });
 
   it('does not call a role missing that a process of an older version may hold, and asks for the anchors of the log', async () => {
