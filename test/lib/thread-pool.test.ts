@@ -50,7 +50,7 @@ describe('the threads that draw', () => {
 
   it('are given the time of their start beside that of their first job', async () => {
     const file = new URL('./support/slow-start-thread.mjs', import.meta.url);
-    open({ file, timeoutMs: 500, startMs: 120_000 });
+    open({ file, timeoutMs: 1_200, startMs: 120_000 });
     const { threadId } = await pool.run(OWNER, 'first');
     expect(await pool.run(OWNER, 'second')).toEqual({ mood: 'second', threadId });
   });

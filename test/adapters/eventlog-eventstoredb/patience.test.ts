@@ -54,7 +54,7 @@ describe('a read of a command over a server that goes away', () => {
   it('does not wait for a server that has never answered, nor without patience', async () => {
     double.stop();
     const began = performance.now();
-    await expect(harness.open(double.url, { readPatienceMs: 20_000 }).head()).rejects.toBeInstanceOf(
+    await expect(harness.open(double.url, { readPatienceMs: 120_000 }).head()).rejects.toBeInstanceOf(
       EventLogUnavailable,
     );
     await double.start();
@@ -62,18 +62,18 @@ describe('a read of a command over a server that goes away', () => {
     await log.head();
     double.stop();
     await expect(log.head()).rejects.toBeInstanceOf(EventLogUnavailable);
-    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(performance.now() - began).toBeLessThan(60_000);
   });
 
   it('ends when the time is over, and at once when the log is closed', async () => {
-    const [short, long] = [1_000, 60_000].map((readPatienceMs) => harness.open(double.url, { readPatienceMs }));
+    const [short, long] = [1_000, 120_000].map((readPatienceMs) => harness.open(double.url, { readPatienceMs }));
     await Promise.all([short?.head(), long?.head()]);
     double.stop();
     await expect(short?.head()).rejects.toBeInstanceOf(EventLogUnavailable);
     const waiting = long?.head();
     const began = performance.now();
     await Promise.all([expect(waiting).rejects.toBeInstanceOf(EventLogUnavailable), long?.close()]);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(performance.now() - began).toBeLessThan(60_000);
   });
 });
 
