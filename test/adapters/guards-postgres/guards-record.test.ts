@@ -57,6 +57,9 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
   });
   beforeEach(async () => {
     await Promise.all(sessions.splice(0).map((session) => session.close()));
+    // The server frees the lock of the leading session only when its process ends.
+    const left = `select from pg_stat_activity where application_name = 'test-guards' and datname = current_database()`;
+    await expect.poll(async () => (await database.admin.query(left)).rowCount).toBe(0);
     await database.reset();
   });
   afterAll(() => database.close());
