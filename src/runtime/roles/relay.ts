@@ -119,8 +119,8 @@ const relayFrom = async (
       signal,
       onRelayed: async (position) => {
         relayed = position;
-        interruptions.areOver();
         await keep(position);
+        interruptions.areOver();
       },
       onInterrupted,
     });

@@ -106,7 +106,7 @@ describeWithPostgres('relays over a durable queue', () => {
   /** A process with the role, and its way to the queue. */
   const relayOf = (reached: Reached) => {
     const taking = collectingQueue();
-    const state = { reached, tries: 0, failing: 0, putMs: 0, seesAnother: 0, items: taking.items };
+    const state = { reached, tries: 0, failing: 0, failingMoves: 0, putMs: 0, seesAnother: 0, items: taking.items };
     const put: typeof taking.put = async (item) => {
       state.tries += 1;
       await pause(state.putMs);
@@ -123,8 +123,13 @@ describeWithPostgres('relays over a durable queue', () => {
       state.seesAnother += 1;
     };
     const guards = createPostgresGuards(database.pool, { idempotencySeconds: 86_400, leaseSeconds: 60 });
+    const move: typeof guards.relay.move = async (...to) => {
+      state.failingMoves -= 1;
+      if (state.failingMoves >= 0) throw Object.assign(new Error('could not extend file'), { code: '53100' });
+      await guards.relay.move(...to);
+    };
     const parts = {
-      engines: { log, pool: database.pool, guards },
+      engines: { log, pool: database.pool, guards: { ...guards, relay: { ...guards.relay, move } } },
       queue: { ...taking, put, status, isDurable: true, anotherPuts },
       logger: { warn: (line: object) => lines.push(line), info: () => undefined, error: () => undefined },
     };
@@ -175,6 +180,15 @@ describeWithPostgres('relays over a durable queue', () => {
     await accept(2);
     await expect.poll(() => first.items, bound).toHaveLength(2);
     expect([first.tries, second.tries]).toEqual([3, 0]);
+  });
+
+  it('say once that the checkpoint cannot be stored, although each try puts the work', async () => {
+    const relay = relayOf('yes');
+    relay.failingMoves = 3;
+    await accept(1);
+    await expect.poll(() => relay.failingMoves, bound).toBe(-1);
+    expect(relay.items).toHaveLength(4);
+    expect(lines).toEqual([expect.objectContaining({ msg: 'the relay was interrupted and continues', code: '53100' })]);
   });
 
   it('leave the lead free while none is connected to the queue, and lead when one is', async () => {
