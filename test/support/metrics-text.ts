@@ -20,7 +20,9 @@ export const readMetrics = (text: string): ShownMetrics => {
     value: (name, labels = {}) => {
       const found = samples.filter(
         (sample) =>
-          sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+          sample.name === name &&
+          // To Prometheus a label that is not there is an empty one.
+          Object.entries(labels).every(([label, value]) => (sample.labels[label] ?? '') === value),
       );
       return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
     },

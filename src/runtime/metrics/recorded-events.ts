@@ -1,7 +1,9 @@
 import type { DomainEvent } from '../../app/event-store/event-types.js';
 import { cancelingEvents } from '../../domain/common/access-key.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
+import { present } from '../../domain/common/present.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
+import type { UnsendableReason } from '../../domain/invoice/events.js';
 import { areaReasons } from '../../domain/invoice/messages/areas.js';
 import { differenceKinds } from '../../domain/invoice/reconciliation.js';
 import type { Series } from './series.js';
@@ -19,6 +21,8 @@ const outcomes = {
   IssuanceInterrupted: 'indeterminate',
 } as const;
 
+const UNSENDABLE: Record<UnsendableReason, true> = { customer_name_missing: true, document_invalid: true };
+
 const isOutcome = (type: string): type is keyof typeof outcomes => Object.hasOwn(outcomes, type);
 
 /** Counts one event that this process appended. `acceptedAt` is the acceptance of its invoice, if known. */
@@ -32,8 +36,8 @@ export const recordedEvents = ({ counter, durations }: Series): CountEvent => {
   const accepted = counter('nfse_invoices_accepted_total', 'Invoices accepted.', ['mode']);
   const issueEnded = counter(
     'nfse_invoice_outcomes_total',
-    'Invoices that got an outcome, and the event that gave it.',
-    ['mode', 'outcome', 'event'],
+    'Invoices that got an outcome, and the event that gave it; with a reason those of which no document could be written.',
+    ['mode', 'outcome', 'event', 'reason'],
   );
   const refusals = counter(
     'nfse_invoice_refusals_total',
@@ -80,6 +84,8 @@ export const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     for (const one of [accepted, cancellations, conflicts]) one.inc({ mode }, 0);
     refusals.inc({ mode, code: LABEL_OF_OTHERS }, 0);
     for (const [event, outcome] of Object.entries(outcomes)) issueEnded.inc({ mode, outcome, event }, 0);
+    for (const reason of Object.keys(UNSENDABLE))
+      issueEnded.inc({ mode, outcome: outcomes.IssuanceFailed, event: 'IssuanceFailed', reason }, 0);
     for (const as of ['issued', 'failed', 'canceled', 'valid']) settled.inc({ mode, as }, 0);
     for (const outcome of ['succeeded', 'refused', 'timeout', 'document_invalid'])
       cancelEnded.inc({ mode, outcome }, 0);
@@ -114,7 +120,8 @@ export const recordedEvents = ({ counter, durations }: Series): CountEvent => {
     if (event.type === 'CancellationNotConfirmed') cancelEnded.inc({ mode, outcome: event.data.reason });
     if (!isOutcome(event.type) || !('at' in event.data)) return;
     const outcome = outcomes[event.type];
-    issueEnded.inc({ mode, outcome, event: event.type });
+    const reason = event.type === 'IssuanceFailed' ? event.data.reason : undefined;
+    issueEnded.inc(present({ mode, outcome, event: event.type, reason }));
     if (acceptedAt === undefined) return;
     issueDuration.observe({ mode, outcome }, Math.max(0, epochMs(event.data.at) - epochMs(acceptedAt)) / 1000);
   };

@@ -113,6 +113,11 @@ describe('the measured event store', () => {
       { outcome: 'failed', event: 'IssuanceRejected' },
     ],
     [recorded('IssuanceFailed', 1), 'nfse_invoice_outcomes_total', { outcome: 'failed', event: 'IssuanceFailed' }],
+    [
+      recorded('IssuanceFailed', 1, { reason: 'customer_name_missing' }),
+      'nfse_invoice_outcomes_total',
+      { event: 'IssuanceFailed', reason: 'customer_name_missing' },
+    ],
     [recorded('CancellationRequested', 1), 'nfse_cancellations_requested_total', {}],
     [recorded('CancellationAttempted', 1), 'nfse_attempts_total', { work: 'cancel' }],
     [recorded('CancellationNotSent', 1), 'nfse_attempts_not_sent_total', { work: 'cancel' }],
