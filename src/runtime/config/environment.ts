@@ -18,6 +18,7 @@ const port = (fallback: string) => v.optional(whole(0, 65_535), fallback);
 const seconds = (fallback: number, most = 31_536_000) => v.optional(whole(1, most), String(fallback));
 const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
 
+/** As the parser of URLs reads it: that parser ignores white space around an address and takes backslashes, and paths are appended to the text. */
 const address = (...protocols: string[]) =>
   v.pipe(
     text,
@@ -25,15 +26,20 @@ const address = (...protocols: string[]) =>
       (url) => URL.canParse(url) && protocols.includes(new URL(url).protocol),
       `must be a ${protocols.join(' or ')} address`,
     ),
-    v.transform((url) => url.replace(/\/+$/, '')),
+    v.transform((url) => new URL(url).href.replace(/\/+$/, '')),
   );
 
 const flag = v.optional(v.picklist(['0', '1'], 'must be 0 or 1'), '0');
 
 const httpAddress = address('http:', 'https:');
-const httpsAddress = address('https:');
 
-/** The paths of links are appended to it, so nothing may follow its own path. */
+/** The paths of calls are appended to it, so nothing may follow its own path. */
+const httpsAddress = v.pipe(
+  address('https:'),
+  v.check((url) => !/[?#]/.test(url), 'must be a https: address without query and fragment'),
+);
+
+/** The same of the paths of links. */
 const publicAddress = v.pipe(
   httpAddress,
   v.check((url) => !/[?#@]/.test(url), 'must be a http: or https: address without user, query and fragment'),

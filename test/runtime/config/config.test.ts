@@ -134,6 +134,24 @@ describe('the environment', () => {
       expect(problemsOf({ BASE_URL })).toEqual([expect.stringMatching(/^BASE_URL must be a http: or https:/)]),
   );
 
+  it.each([' https://nfse.example', 'https://nfse.example/\r', 'https:\\\\nfse.example', 'https://NFSE.example\n'])(
+    'takes %j as the parser of URLs reads it, because the paths of links are appended to the text',
+    (BASE_URL) => expect(configOf({ BASE_URL }).api.baseUrl).toBe('https://nfse.example'),
+  );
+
+  it('takes an address of the authorizer without the white space that a file of variables has left around it', () => {
+    const { authorizer } = configOf({ AUTHORIZER_TEST_URL: 'https://sefin.example/SefinNacional \r' });
+    expect(authorizer.test).toBe('https://sefin.example/SefinNacional');
+  });
+
+  it.each(['?a=b', '#a'])(
+    'refuses an address of the authorizer with %s behind its path, which no call would reach',
+    (end) =>
+      expect(problemsOf({ AUTHORIZER_TEST_URL: `https://sefin.example/SefinNacional${end}` })).toEqual([
+        'AUTHORIZER_TEST_URL must be a https: address without query and fragment',
+      ]),
+  );
+
   it('refuses a pool that the embedded database has no room for', () => {
     expect(problemsOf({ DATABASE_POOL_SIZE: '31' })).toEqual([
       'DATABASE_POOL_SIZE must be at most 30 without DATABASE_URL',
