@@ -45,19 +45,28 @@ export const typedText = async (
 ): Promise<{ text: string } | { problem: string }> => {
   if (typed !== FROM_INPUT || input === undefined) return { text: typed.trim() };
   if (input.isTTY === true) err(`${what}, then Enter:`);
-  const read = utf8Text(await firstLine(input));
+  const line = await firstLine(input);
+  if (line === undefined) return { problem: `the first line of the input is longer than ${LONGEST_LINE / 1024} KiB` };
+  const read = utf8Text(line);
   return 'problem' in read ? { problem: `the input ${read.problem}` } : { text: read.text.trim() };
 };
 
 const LINE_ENDS = /[\r\n]/;
 
-/** The bytes before the first line end. The input may stay open behind that. */
-const firstLine = async (input: NodeJS.ReadableStream): Promise<Buffer> => {
+/** As long as Linux lets an argument be. An input without a line end would fill the memory. */
+const LONGEST_LINE = 128 * 1024;
+
+/** The bytes before the first line end. The input may stay open behind that. Undefined for a line that is too long. */
+const firstLine = async (input: NodeJS.ReadableStream): Promise<Buffer | undefined> => {
   const parts: Buffer[] = [];
+  let length = 0;
   for await (const chunk of input) {
     const part = Buffer.from(chunk);
     const end = part.toString('latin1').search(LINE_ENDS);
-    parts.push(end === -1 ? part : part.subarray(0, end));
+    const ofLine = end === -1 ? part : part.subarray(0, end);
+    length += ofLine.length;
+    if (length > LONGEST_LINE) return undefined;
+    parts.push(ofLine);
     if (end !== -1) break;
   }
   return Buffer.concat(parts);

@@ -34,6 +34,18 @@ it('the text of - is read before the input ends', async () => {
   expect(await typedText('-', 'evidence', { input, err: () => undefined })).toEqual({ text: 'ofício' });
 });
 
+it('an input without a line end is read no further than an argument could be long', async () => {
+  let chunks = 0;
+  const endless = async function* () {
+    for (; ; chunks++) yield Buffer.alloc(16 * 1024, 'a');
+  };
+  const input = Object.assign(Readable.from(endless()), { isTTY: false });
+  const read = await typedText('-', 'evidence in one line', { input, err: () => undefined });
+  expect(read).toEqual({ problem: 'the first line of the input is longer than 128 KiB' });
+  expect(chunks).toBeLessThan(100);
+  expect((await typed(false, [Buffer.alloc(128 * 1024, 'a'), '\n'])).read).toEqual({ text: 'a'.repeat(128 * 1024) });
+});
+
 it.each([
   ['latin1', 'is not UTF-8: line 1 is the first with a wrong byte.'],
   ['utf16le', 'is UTF-16LE, and a command reads UTF-8:'],
