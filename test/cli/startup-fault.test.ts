@@ -7,7 +7,7 @@ import { TamperedSecret } from '../../src/adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../../src/adapters/vault/key-file.js';
 import { UnknownEventVersion } from '../../src/app/event-store/codec.js';
 import { StreamContended } from '../../src/app/event-store/transact.js';
-import { EventLogUnavailable, type LogPosition, UnreadableEvent } from '../../src/ports/event-log.js';
+import { EventLogUnavailable, EventTooLarge, type LogPosition, UnreadableEvent } from '../../src/ports/event-log.js';
 import { type QueueFault, WorkQueueUnavailable } from '../../src/ports/work-queue.js';
 import { startupFault } from '../../src/runtime/commands/startup-fault.js';
 import { LedgerDamaged } from '../../src/simulator/options.js';
@@ -128,6 +128,13 @@ it.each([
   [new MasterKeyUnusable('the master key file cannot be read'), 2],
 ])('our own errors say what they are: %s', (error, exit) => {
   expect(startupFault(error)).toEqual({ exit, line: error.message });
+});
+
+it('what is too long for an event is told as such, without its size alone', () => {
+  expect(startupFault(new EventTooLarge('an event of 300000 bytes is over 262144'))).toEqual({
+    exit: 1,
+    line: 'an event of the log holds 256 KiB, and what this command would record is longer: shorten what was given',
+  });
 });
 
 it.each([

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { isXmlText } from '../../domain/common/canonical-xml.js';
 import { codePattern, type MaskedCode, withoutMask } from '../../domain/common/masks.js';
 import { instantOfStamp, isDay } from '../../domain/common/time.js';
+import { MAX_EVENT_BYTES } from '../../ports/event-log.js';
 
 /** A text of a form; `message` says which, without a value. */
 export const shaped = (pattern: RegExp, message: string) =>
@@ -54,3 +55,12 @@ export const fileText = (max: number) =>
     v.maxLength(max, `is longer than ${max} characters`),
     v.check((value) => isXmlText(value) && !/\p{Cc}/u.test(value), 'has control characters'),
   );
+
+/** What a file may add to one event, which also says who recorded it and when. */
+const MOST_RECORDED_KIB = MAX_EVENT_BYTES / 1024 - 16;
+
+/** Why one event cannot hold this part of a file; undefined where it can. An append would say so when other parts are recorded already. */
+export const tooMuchForEvent = (data: object): string | undefined =>
+  Buffer.byteLength(JSON.stringify(data)) > MOST_RECORDED_KIB * 1024
+    ? `more than ${MOST_RECORDED_KIB} KiB, which is the most that is recorded at once`
+    : undefined;

@@ -13,7 +13,13 @@ import { StoreUnavailable } from '../../app/event-store/event-store.js';
 import { StreamContended } from '../../app/event-store/transact.js';
 import { NotInForceYet } from '../../app/operator/transact-and-apply.js';
 import { errorCode } from '../../lib/error-code.js';
-import { AppendOutcomeUnknown, EventLogUnavailable, UnreadableEvent } from '../../ports/event-log.js';
+import {
+  AppendOutcomeUnknown,
+  EventLogUnavailable,
+  EventTooLarge,
+  MAX_EVENT_BYTES,
+  UnreadableEvent,
+} from '../../ports/event-log.js';
 import { SealedTextChanged } from '../../ports/sealing-keys.js';
 import { InvoiceRowsUnreadable } from '../../ports/support-reads.js';
 import { WorkQueueUnavailable } from '../../ports/work-queue.js';
@@ -71,9 +77,12 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
     const line = refusedWork(error.cause) ?? `${LOG_LINE}${saidAs(code ?? error.message)}`;
     return { exit: 3, line };
   }
+  if (error instanceof EventTooLarge) return { exit: 1, line: TOO_LARGE_LINE };
   if (isOneOf(REFUSED_HERE, error)) return { exit: 1, line: error.message };
   return { exit: 1, line: `failed unexpectedly: ${shown(error)}` };
 };
+
+const TOO_LARGE_LINE = `an event of the log holds ${MAX_EVENT_BYTES / 1024} KiB, and what this command would record is longer: shorten what was given`;
 
 /** For a log that is reached and does not work, because its database takes no connection or no write. */
 const refusedWork = (cause: unknown): string | undefined => {

@@ -42,6 +42,15 @@ const registered: CompanyEvent = { type: 'CompanyRegistered', data: { registrati
 
 const taxes = { from: '2027-01-01', federal: '13.45', state: '0.00', municipal: '2.90' };
 
+it('a company file with more than one event holds is refused', () => {
+  const rows = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ ...taxes, service_code: String(index).padStart(6, '0') }));
+  const problem =
+    'the file has more than 240 KiB, which is the most that is recorded at once: leave out what the company does not use';
+  expect(problemsOf({ ...file, approximate_taxes: rows(3_000) })).toEqual([problem]);
+  expect(problemsOf({ ...file, approximate_taxes: rows(1_000) })).toEqual([]);
+});
+
 describe('a company', () => {
   it('begins disabled, and a change leaves the switch as it is', () => {
     expect(given(registered)).toMatchObject({ enabled: false });

@@ -3,7 +3,7 @@ import { type Mode, modes } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
 import type { Registration } from '../../../domain/company/events.js';
 import { MAX_SOFTWARE_SERIES } from '../../../domain/dps-number/dps-number.js';
-import { cnpj, coded, day, explained, fileText, shaped, stateCode } from '../file-text.js';
+import { cnpj, coded, day, explained, fileText, shaped, stateCode, tooMuchForEvent } from '../file-text.js';
 import { type CompanyFileTables, ibsCbsOf, ibsCbsProblems, ibsCbsSection } from './ibs-cbs-section.js';
 
 const name = fileText(300);
@@ -160,42 +160,46 @@ export const parseCompanyFile = (
   const file = parsed.output;
   const problems = [...ibsCbsProblems(file.ibs_cbs, tables), ...twiceNamed(json, file.municipal_codes)];
   if (problems.length > 0) return { problems };
+  const registration = registrationOf(file);
+  const tooMuch = tooMuchForEvent(registration);
+  if (tooMuch !== undefined) return { problems: [`the file has ${tooMuch}: leave out what the company does not use`] };
+  return { registration, modesWithoutSeries: modes.filter((mode) => file.dps[mode] === undefined) };
+};
+
+const registrationOf = (file: v.InferOutput<typeof companyFile>): Registration => {
   const start = { series: '1', next_number: 1 };
   const { live = start, test = start } = file.dps;
-  return {
-    modesWithoutSeries: modes.filter((mode) => file.dps[mode] === undefined),
-    registration: present({
-      cnpj: file.cnpj,
-      legalName: file.legal_name,
-      city: file.city,
-      state: file.state,
-      taxRegime: file.tax_regime,
-      simplesAssessment: file.tax_regime === 'simples' ? (file.simples_assessment ?? 'all') : 'none',
-      specialRegime: file.special_regime,
-      approximateTaxPercent: file.approximate_tax_percent,
-      approximateTaxes: file.approximate_taxes?.map(({ service_code: serviceCode, ...row }) =>
-        present({ ...row, serviceCode }),
-      ),
-      municipalRegistration: present({
-        live: file.municipal_registration.live ?? undefined,
-        test: file.municipal_registration.test ?? undefined,
-      }),
-      dps: {
-        live: { series: live.series, nextNumber: live.next_number },
-        test: { series: test.series, nextNumber: test.next_number },
-      },
-      municipalCodes:
-        file.municipal_codes &&
-        Object.entries(file.municipal_codes)
-          .map(([serviceCode, municipalCode]) => ({ serviceCode, municipalCode }))
-          .sort((one, other) => (one.serviceCode < other.serviceCode ? -1 : 1)),
-      activities: file.activities.map(({ cnae, is_main: isMain }) => ({ cnae, isMain })),
-      ibsCbs: ibsCbsOf(file.ibs_cbs),
-      automaticIssuance: file.automatic_issuance,
-      issuerConfigured: file.issuer_configured,
-      issuerApproved: file.issuer_approved,
+  return present({
+    cnpj: file.cnpj,
+    legalName: file.legal_name,
+    city: file.city,
+    state: file.state,
+    taxRegime: file.tax_regime,
+    simplesAssessment: file.tax_regime === 'simples' ? (file.simples_assessment ?? 'all') : 'none',
+    specialRegime: file.special_regime,
+    approximateTaxPercent: file.approximate_tax_percent,
+    approximateTaxes: file.approximate_taxes?.map(({ service_code: serviceCode, ...row }) =>
+      present({ ...row, serviceCode }),
+    ),
+    municipalRegistration: present({
+      live: file.municipal_registration.live ?? undefined,
+      test: file.municipal_registration.test ?? undefined,
     }),
-  };
+    dps: {
+      live: { series: live.series, nextNumber: live.next_number },
+      test: { series: test.series, nextNumber: test.next_number },
+    },
+    municipalCodes:
+      file.municipal_codes &&
+      Object.entries(file.municipal_codes)
+        .map(([serviceCode, municipalCode]) => ({ serviceCode, municipalCode }))
+        .sort((one, other) => (one.serviceCode < other.serviceCode ? -1 : 1)),
+    activities: file.activities.map(({ cnae, is_main: isMain }) => ({ cnae, isMain })),
+    ibsCbs: ibsCbsOf(file.ibs_cbs),
+    automaticIssuance: file.automatic_issuance,
+    issuerConfigured: file.issuer_configured,
+    issuerApproved: file.issuer_approved,
+  });
 };
 
 /** A service code with its mask and the same one without it are one name. */

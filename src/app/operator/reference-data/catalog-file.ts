@@ -5,7 +5,7 @@ import { withoutMask } from '../../../domain/common/masks.js';
 import { present } from '../../../domain/common/present.js';
 import { choiceFaults } from '../../../domain/company/ibs-cbs-operations.js';
 import { unmetDemandOf } from '../../../domain/company/service-rules.js';
-import { problemsIf } from '../file-text.js';
+import { problemsIf, tooMuchForEvent } from '../file-text.js';
 
 type CatalogColumn = { name: string; required: boolean; description: string; example: string };
 
@@ -113,7 +113,7 @@ type Column = keyof typeof COLUMNS | typeof FORMER;
 const MAX_TEXT = 600;
 
 /**
- * Reads a catalogue file: tab-separated, one header row, columns in any order. Every problem is one line that begins
+ * Reads a catalogue file: tab-separated, one header row, columns in any order. Every problem of a line is one line that begins
  * with the line's number in the file, from 1. `tables` has the national services and classifications; an NBS need not be in a table.
  */
 export const parseCatalogFile = (
@@ -139,6 +139,10 @@ export const parseCatalogFile = (
     if (ofCnae === undefined) byCnae.set(cnae, [read.line]);
     else ofCnae.push(read.line);
     if (read.municipalCode !== '') municipalCodes.push({ cnae, serviceCode, municipalCode: read.municipalCode });
+  }
+  for (const [cnae, lines] of problems.length === 0 ? byCnae : []) {
+    const tooMuch = tooMuchForEvent(lines);
+    if (tooMuch !== undefined) problems.push(`CNAE ${cnae} has lines of ${tooMuch}: shorten their texts`);
   }
   if (problems.length === 0 && byCnae.size === 0) problems.push('the file has no line below its header');
   return problems.length > 0 ? { problems } : { lines: byCnae, municipalCodes };

@@ -135,6 +135,19 @@ describe('a catalogue file', () => {
   });
 });
 
+it('a catalogue file is refused as a whole where one event cannot hold the lines of a CNAE', () => {
+  const line = (index: number) => `6201501\t010101\t${String(index).padStart(9, '0')}\t${'ã'.repeat(600)}\tfalse`;
+  const parse = (lines: readonly string[]) =>
+    parseCatalogFile([HEADER, '6202300\t010101\t\tA\ttrue', ...lines].join('\n'), { isServiceCode, classification });
+  const lines = Array.from({ length: 200 }, (_, index) => line(index));
+  expect(parse(lines)).toEqual({
+    problems: [
+      'CNAE 6201501 has lines of more than 240 KiB, which is the most that is recorded at once: shorten their texts',
+    ],
+  });
+  expect(parse(lines.slice(0, 150))).not.toHaveProperty('problems');
+});
+
 describe('a catalogue file with what the authorizer would refuse', () => {
   const parse = (row: string) =>
     parseCatalogFile(`${HEADER}\tis_blocked\tmunicipal_code\n${row}`, {
