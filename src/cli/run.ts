@@ -108,6 +108,9 @@ const withoutMasks = ({ positionals: names = [] }: Command, { flags, positionals
   };
 };
 
+/** Each event of a command has the name, also one that has hardly room for it. */
+const MAX_ACTOR = 200;
+
 /** The fault in the arguments of any command. Text that is no CNPJ would be an unknown company, and control characters on record for good. */
 const wrongIn = ({ positionals: names = [] }: Command, { flags, positionals }: Typed): string | undefined => {
   const noCnpj = positionals.find((text, index) => names[index] === 'CNPJ' && !codePattern('cnpj').test(text));
@@ -115,6 +118,7 @@ const wrongIn = ({ positionals: names = [] }: Command, { flags, positionals }: T
   const actor = textFlag(flags, 'actor');
   if (actor?.trim() === '')
     return '--actor is empty: name who runs this, or leave the option out for the user of this machine';
+  if (actor !== undefined && actor.length > MAX_ACTOR) return `--actor is longer than ${MAX_ACTOR} characters`;
   const isPlainActor = !/\p{Cc}/u.test(actor ?? '');
   return isPlainActor ? undefined : '--actor has control characters: name who runs this without them';
 };

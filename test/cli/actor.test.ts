@@ -69,3 +69,11 @@ it.each(['', ' ', '\u00a0'])('an actor without a name is bad usage: %j', async (
     out: '--actor is empty: name who runs this, or leave the option out for the user of this machine',
   });
 });
+
+it('a name that would fill the events of a command is refused', async () => {
+  expect(await run('change', '--actor', 'a'.repeat(201))).toEqual({
+    exit: 2,
+    out: '--actor is longer than 200 characters',
+  });
+  expect((await run('change', '--actor', 'a'.repeat(200))).exit).toBe(0);
+});

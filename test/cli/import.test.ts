@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -316,6 +317,19 @@ describeWithPostgres('invoice import', () => {
     ]);
     const [event] = await eventsOf(invoiceIdOfReference('live', CNPJ, 'altered'));
     expect(event?.data).toMatchObject({ nfseXmlGzip: expect.stringMatching(/^sealed:/) });
+  });
+
+  it('imports no line of a file with a line that one event cannot hold', async () => {
+    const text = randomBytes(105_000).toString('base64');
+    await writeFile(join(folder, 'wide.xml'), `<NFSe>${keyEnding('78')}</NFSe>${text}`);
+    const wide = { xml_file: 'wide.xml', reference: 'wide' };
+    const long = { ...wide, description: '\u0001'.repeat(10_000) };
+    expect(problemsOf(await importing(line({ reference: 'beside-wide' }), line(long)))).toEqual([
+      'line 2: xml_file and description are together too large to be recorded: shorten description',
+    ]);
+    expect(await importing(line({ reference: 'beside-wide' }), line({ ...wide, description: 'A' }))).toEqual(
+      imported(2, 0),
+    );
   });
 
   it('takes an issued_at whose second is that of the XML', async () => {

@@ -26,6 +26,21 @@ const OTHER_FIELDS_BYTES = 64 * 1024;
 export const fitsIntoEvent = (base64: string): boolean =>
   Math.ceil((base64.length * 4) / 3) + OTHER_FIELDS_BYTES <= MAX_EVENT_BYTES;
 
+/** Most bytes of a sealed field besides its value: prefix, generation, event id, initialisation vector and tag. */
+const SEAL_BYTES = 128;
+
+/** Room in an event for its metadata. */
+const METADATA_BYTES = 8 * 1024;
+
+/** Whether an event can hold all of these fields, of which it seals those that are named. */
+export const fitTogether = (data: object, sealed: readonly string[]): boolean => {
+  const sizes = Object.entries(data).map(([name, value]) => {
+    const plain = Buffer.byteLength(JSON.stringify({ [name]: value }));
+    return sealed.includes(name) ? Math.ceil((plain * 4) / 3) + SEAL_BYTES : plain;
+  });
+  return sizes.reduce((sum, size) => sum + size, METADATA_BYTES) <= MAX_EVENT_BYTES;
+};
+
 const IV_BYTES = 12;
 
 /** Random bytes for many fields at once, because the call costs more than the bytes. Each is used once. */

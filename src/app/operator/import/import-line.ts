@@ -10,12 +10,12 @@ import {
 import { centsFromDecimal } from '../../../domain/common/money.js';
 import { present } from '../../../domain/common/present.js';
 import { addSeconds, brasiliaDate, epochMs, type Instant, isBefore } from '../../../domain/common/time.js';
-import type { Customer, InvoiceEventData } from '../../../domain/invoice/events.js';
+import { type Customer, type InvoiceEventData, invoicePersonalFields } from '../../../domain/invoice/events.js';
 import type { FoundDocument } from '../../../domain/invoice/sent-document.js';
 import type { AuthorizedNote } from '../../../ports/authorizer.js';
 import { bodyHashOf, invoiceIdOfKey, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
 import { packed } from '../../event-store/packing.js';
-import { fitsIntoEvent } from '../../event-store/sealing.js';
+import { fitsIntoEvent, fitTogether } from '../../event-store/sealing.js';
 import { cnpj, coded, day, explained, moment, problemsIf, shaped } from '../file-text.js';
 
 const MAX_DESCRIPTION = 10_000;
@@ -283,12 +283,16 @@ export const planLine = async (line: ImportLine, files: NoteFiles, now: Instant)
       namesId: line.id === undefined ? undefined : (true as const),
       objections: problemsIf([
         [hasLetters(line), WITH_LETTERS],
+        [!fitTogether(data, invoicePersonalFields.InvoiceImported), TOO_LARGE],
         ...contradictionsWith(line, note),
         ...contradictionsIn(data, now),
       ]),
     }),
   };
 };
+
+/** An append would find this out when other lines are imported already. */
+const TOO_LARGE = 'xml_file and description are together too large to be recorded: shorten description';
 
 const WITH_LETTERS = 'customer.document is a CNPJ with letters, which the API does not take yet: leave document out';
 
