@@ -1,4 +1,4 @@
-import { chainFindings } from '../app/audit/chain-of-events.js';
+import { chainFindings } from '../app/audit/chain.js';
 import type { Finding } from '../app/audit/finding.js';
 import { printableLine } from '../lib/printable.js';
 import type { RecordedEvent } from '../ports/event-log.js';

@@ -1,4 +1,4 @@
-import { chainFindings } from '../../app/audit/chain-of-events.js';
+import { chainFindings } from '../../app/audit/chain.js';
 import {
   SETTLE_ENDS,
   type SettleAs,
