@@ -1,8 +1,7 @@
 import { TooDeep } from '../../domain/log/hash-text.js';
 import type { RecordedEvent, StoredEvent } from '../../ports/event-log.js';
 import { readEventLine } from './event-line.js';
-import { examineEvent } from './examine.js';
-import { type Examination, examineStored } from './stored-event.js';
+import { type Examination, examineEvent, examineStored } from './examine.js';
 
 /** Events in one of the forms in which a log or an export gives them. */
 export type EventPage =

@@ -1,5 +1,5 @@
+import type { Examination } from '../../app/audit/examine.js';
 import { type ClosableExaminer, type EventPage, examinePage, ownExaminer } from '../../app/audit/examiner.js';
-import type { Examination } from '../../app/audit/stored-event.js';
 import { entryFile } from '../../lib/entry-file.js';
 import { createThreadPool } from '../../lib/thread-pool.js';
 
