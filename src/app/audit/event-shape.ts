@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { RecordedEvent } from '../../ports/event-log.js';
 import { isWrongKindOfKey, sealingMode } from '../../ports/sealing-keys.js';
-import { type DecodedEvent, decodeSealed, eventIdOf, sealedFieldsOf } from '../event-store/codec.js';
+import { type DecodedEvent, decodeSealed, sealedFieldsOf } from '../event-store/codec.js';
 import { eventTypeDefinitions } from '../event-store/event-types.js';
 import { sealedWith } from '../event-store/sealing.js';
 import { dataSchemas, earlierInvoiceSchemas } from './event-schema.js';
@@ -49,10 +49,6 @@ export const sealingFault = (recorded: RecordedEvent): string | undefined => {
   }
   return undefined;
 };
-
-/** Event ids derive from their command; `index` counts the events of that command in the stream, from 0. */
-export const isIdOfCommand = (id: string, commandId: string, index: number): boolean =>
-  id === eventIdOf(commandId, index);
 
 const faultOf = (schema: v.GenericSchema, value: unknown): string | undefined => {
   const { issues } = v.safeParse(schema, value, { abortEarly: true });

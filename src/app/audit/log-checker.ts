@@ -1,9 +1,9 @@
 import type { StreamName } from '../../domain/common/ids.js';
 import { DAY_SECONDS } from '../../domain/common/time.js';
 import type { LogPosition } from '../../ports/event-log.js';
+import { eventIdOf } from '../event-store/codec.js';
 import { type AnchorCount, createAnchorWalk } from './anchor-walk.js';
 import { type ChainHead, checkLink, isEndOfTestInvoice } from './chain.js';
-import { isIdOfCommand } from './event-shape.js';
 import type { ExaminedEvent } from './examine.js';
 import { type FindingKind, type Findings, findingOf } from './finding.js';
 import { createLogInvariants, emptyFold, giveUp, type JudgedEvent, type StreamFold } from './log-invariants.js';
@@ -64,7 +64,7 @@ export const createLogChecker = (scope: LogScope, findings: Findings, keySeconds
       findings.add(findingOf(event, kind, detail));
       giveUp(fold);
     };
-    if (!isIdOfCommand(event.id, event.metadata.commandId ?? '', command?.index ?? 0))
+    if (event.id !== eventIdOf(event.metadata.commandId ?? '', command?.index ?? 0))
       report('schema', 'the event id does not derive from its command');
     if (event.shapeFault !== undefined) {
       report('schema', event.shapeFault);
