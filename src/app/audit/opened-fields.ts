@@ -1,6 +1,7 @@
 import type { Json, RecordedEvent } from '../../ports/event-log.js';
 import type { SealedTextChanged, SealingKeys } from '../../ports/sealing-keys.js';
 import { openOwnField, sealedFieldsOf } from '../event-store/codec.js';
+import { MAX_FINDINGS } from './finding.js';
 
 /** What the sealed fields of an event hold, by name. `changed`: a field that cannot be opened although its key is there. */
 export type OpenedFields = ReadonlyMap<string, { value: Json } | 'no key' | 'changed'>;
@@ -20,4 +21,23 @@ export const openFields = async (
     if (!opened.has(sealed.field)) opened.set(sealed.field, value === undefined ? 'no key' : { value });
   }
   return opened;
+};
+
+/** Collects what a command could not open and went past. The first faults are kept and the rest counted, so that memory stays bounded. */
+export type UnopenedFields = {
+  add(fault: SealedTextChanged): void;
+  /** For a person, each with stream and revision; empty when every field was opened. */
+  lines(): readonly string[];
+};
+
+export const createUnopenedFields = (): UnopenedFields => {
+  const kept: string[] = [];
+  let more = 0;
+  return {
+    add: ({ message }) => {
+      if (kept.length < MAX_FINDINGS) kept.push(message);
+      else more += 1;
+    },
+    lines: () => (more === 0 ? kept : [...kept, `and ${more} more`]),
+  };
 };

@@ -6,7 +6,7 @@ import { revealEvent } from '../../app/audit/event-line.js';
 import { exportEvents } from '../../app/audit/export-events.js';
 import type { Finding, FindingKind } from '../../app/audit/finding.js';
 import { type ExportFilter, type ManifestHead, manifestText, signedText } from '../../app/audit/manifest.js';
-import { createUnopenedFields } from '../../app/audit/unopened-fields.js';
+import { createUnopenedFields } from '../../app/audit/opened-fields.js';
 import { present } from '../../domain/common/present.js';
 import { DAY_SECONDS, isBefore } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';

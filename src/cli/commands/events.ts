@@ -1,7 +1,7 @@
 import { positionBefore } from '../../app/audit/anchor-log.js';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import { describeEvent, revealEvent, type ShownEvent } from '../../app/audit/event-line.js';
-import { createUnopenedFields } from '../../app/audit/unopened-fields.js';
+import { createUnopenedFields } from '../../app/audit/opened-fields.js';
 import { eventTypeDefinitions } from '../../app/event-store/event-types.js';
 import { walkLog } from '../../app/event-store/walk-log.js';
 import { findStream } from '../../app/operator/support/search.js';

@@ -4,7 +4,7 @@ import type { RegistryEvent } from '../../../domain/registry/events.js';
 import { registryPrefix, registryStream } from '../../../domain/registry/events.js';
 import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
-import { createUnopenedFields } from '../../audit/unopened-fields.js';
+import { createUnopenedFields } from '../../audit/opened-fields.js';
 import { decodeEvent } from '../../event-store/codec.js';
 import { unpacked } from '../../event-store/packing.js';
 import { shareOf, type WalkProgress, walkLog } from '../../event-store/walk-log.js';

@@ -17,7 +17,7 @@ import type { ReadModel } from '../../../ports/read-model.js';
 import { SealedTextChanged, type SealingKeys } from '../../../ports/sealing-keys.js';
 import type { SupportCursor, SupportReads, SupportRow } from '../../../ports/support-reads.js';
 import { appendAudit } from '../../audit/audit-trail.js';
-import { createUnopenedFields, type UnopenedFields } from '../../audit/unopened-fields.js';
+import { createUnopenedFields, type UnopenedFields } from '../../audit/opened-fields.js';
 import { openCopiedField } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { invoiceIdOfReference } from '../../event-store/hashes.js';
