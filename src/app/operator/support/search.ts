@@ -22,8 +22,8 @@ import { openCopiedField } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { invoiceIdOfReference } from '../../event-store/hashes.js';
 import { loadSealedInvoice } from '../../read/read-invoice.js';
-import { allocatedInvoice } from '../allocated-invoice.js';
 import { documentMark, isSameDocument, readDocument } from '../privacy/document.js';
+import { allocatedInvoice } from '../sent-under.js';
 import { bareText, withoutNfs } from './typed-text.js';
 
 export const SEARCH_KINDS = ['id', 'reference', 'access-key', 'dps-id', 'document', 'number'] as const;
