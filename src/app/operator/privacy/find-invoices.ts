@@ -8,8 +8,7 @@ import { createUnopenedFields } from '../../audit/opened-fields.js';
 import { decodeEvent } from '../../event-store/codec.js';
 import { unpacked } from '../../event-store/packing.js';
 import { shareOf, type WalkProgress, walkLog } from '../../event-store/walk-log.js';
-import { isSameDocument, mentions, type PersonalDocument } from './document.js';
-import { xmlNames } from './document-texts.js';
+import { isSameDocument, mentions, type PersonalDocument, xmlNames } from './document.js';
 
 /** Which part of an invoice names the document. A settlement's part is the evidence that support typed. */
 type FoundIn = (typeof FOUND_IN)[number];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { xmlNames } from '../../../../src/app/operator/privacy/document-texts.js';
+import { xmlNames } from '../../../../src/app/operator/privacy/document.js';
 
 const cpf = { kind: 'cpf', text: '11144477735' } as const;
 
