@@ -5,7 +5,6 @@ import {
   type SettleResult,
   settleInvoice,
 } from '../../app/operator/settlement/settle-invoice.js';
-import type { Held } from '../../app/operator/support/held-sends.js';
 import { shortActor, type TimelineEntry, timelineEntries } from '../../app/operator/support/invoice-case.js';
 import {
   findStream,
@@ -16,7 +15,7 @@ import {
   searchInvoices,
 } from '../../app/operator/support/search.js';
 import { stoppedTexts } from '../../app/operator/support/stopped-series.js';
-import { type NextStep, type WaitsFor, waitsFor } from '../../app/operator/support/waits-for.js';
+import { type Held, type NextStep, type WaitsFor, waitsFor } from '../../app/operator/support/waits-for.js';
 import { isAccessKey } from '../../domain/common/access-key.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import { epochMs, type Instant, isBefore } from '../../domain/common/time.js';

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
-import type { Held } from '../../app/operator/support/held-sends.js';
-import type { NextStep, WaitsFor } from '../../app/operator/support/waits-for.js';
+import type { Held, NextStep, WaitsFor } from '../../app/operator/support/waits-for.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
 import { type Html, timeOf } from './elements.js';
 import type { PageContext } from './layout.js';

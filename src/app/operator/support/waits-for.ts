@@ -1,22 +1,34 @@
-import type { StreamName } from '../../../domain/common/ids.js';
+import type { CompanyId, Mode, StreamName } from '../../../domain/common/ids.js';
 import { type Instant, isBefore } from '../../../domain/common/time.js';
+import { hasValidCertificate } from '../../../domain/company/eligibility.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import type { Limits } from '../../../domain/invoice/limits.js';
 import { nextCancelStep, timeoutAt } from '../../../domain/invoice/next-cancel-step.js';
 import { nextIssueStep, verdictByTime } from '../../../domain/invoice/next-issue-step.js';
 import { isLookedUp, type LookupProgress, progressOfSend, type SendStep } from '../../../domain/invoice/send-steps.js';
 import type { Invoice, InvoiceState, Send } from '../../../domain/invoice/state.js';
+import type { CertificateRefusal } from '../../../ports/certificate-refusals.js';
+import type { CertificateVault } from '../../../ports/certificate-vault.js';
+import type { Clock } from '../../../ports/clock.js';
 import type { RecordedEvent } from '../../../ports/event-log.js';
+import type { ReadModel } from '../../../ports/read-model.js';
 import type { LookupProgressStore } from '../../../ports/work-progress.js';
 import { type DecodedEvent, decodeSealed } from '../../event-store/codec.js';
+import type { EventStore } from '../../event-store/event-store.js';
 import { cancelLookupKey } from '../../issuing/cancellation.js';
 import { issueLookupKey } from '../../issuing/note.js';
 import { invoiceFold } from '../../read/read-invoice.js';
-import { type Held, type HeldDeps, heldBy } from './held-sends.js';
 import { type NamedLookups, storedLookups } from './invoice-case.js';
+import { type StoppedSeries, stoppedSeries } from './stopped-series.js';
 
 /** `from` is now when the step is due. A breaker and a role that no process has are not looked at. */
 export type NextStep = { step: Exclude<SendStep<Send>['do'], 'nothing' | 'wait'>; from: Instant };
+
+/** What holds a send or a look-up back until an operator acts, or until the authorizer takes the certificate again. */
+export type Held =
+  | { kind: 'certificate_missing'; companyId: CompanyId }
+  | { kind: 'certificate_refused'; refusal: CertificateRefusal }
+  | { kind: 'series_stopped'; stopped: StoppedSeries };
 
 /**
  * What an open invoice or a pending cancellation waits for: look-ups that have not decided anything yet, and what state and time do next. `held`: what
@@ -24,7 +36,16 @@ export type NextStep = { step: Exclude<SendStep<Send>['do'], 'nothing' | 'wait'>
  */
 export type WaitsFor = { lookups: readonly NamedLookups[]; next: NextStep | undefined; held: readonly Held[] };
 
-type WaitsForDeps = HeldDeps & { lookups: Pick<LookupProgressStore, 'get'>; limits: Limits };
+export type WaitsForDeps = {
+  readModel: Pick<ReadModel, 'company'>;
+  vault: Pick<CertificateVault, 'holds'>;
+  store: Pick<EventStore, 'load'>;
+  clock: Clock;
+  /** Certificates that the authorizer refuses. */
+  refusedCertificates(): Promise<readonly CertificateRefusal[]>;
+  lookups: Pick<LookupProgressStore, 'get'>;
+  limits: Limits;
+};
 
 /** Undefined when these events of one invoice leave nothing open. The events must be the whole stream. */
 export const waitsFor = async (
@@ -97,4 +118,29 @@ const stepFrom = (stepAt: (at: Instant) => SendStep<Send>, at: Instant, endsAt: 
   if (step.do === 'nothing') return undefined;
   if (step.do !== 'wait') return { step: step.do, from: at };
   return stepFrom(stepAt, isBefore(endsAt, step.until) ? endsAt : step.until, endsAt);
+};
+
+/** A refused certificate holds sends alone. `takesNumber`: the send is of a new DPS, which needs a number of the series. */
+type HeldCall = { isSend: boolean; takesNumber: boolean };
+
+/** What is on file for the company that holds its calls back. */
+const heldBy = async (
+  { companyId, mode }: { companyId: CompanyId; mode: Mode },
+  { isSend, takesNumber }: HeldCall,
+  { readModel, vault, store, clock, refusedCertificates }: WaitsForDeps,
+): Promise<readonly Held[]> => {
+  const company = await readModel.company(companyId);
+  if (company === undefined) return [];
+  const { certificateId = '' } = company.certificate ?? {};
+  const canSend = hasValidCertificate(company, clock.now()) && (await vault.holds(companyId, certificateId));
+  const refused = canSend && isSend ? await refusedCertificates() : [];
+  const refusal = refused.find(
+    (one) => one.mode === mode && one.companyId === companyId && one.certificateId === certificateId,
+  );
+  const stopped = takesNumber ? await stoppedSeries([company], store) : [];
+  return [
+    ...(canSend ? [] : [{ kind: 'certificate_missing' as const, companyId }]),
+    ...(refusal === undefined ? [] : [{ kind: 'certificate_refused' as const, refusal }]),
+    ...stopped.flatMap((one) => (one.mode === mode ? [{ kind: 'series_stopped' as const, stopped: one }] : [])),
+  ];
 };

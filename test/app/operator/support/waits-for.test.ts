@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createEventStore } from '../../../../src/app/event-store/event-store.js';
-import type { HeldDeps } from '../../../../src/app/operator/support/held-sends.js';
-import { waitsFor } from '../../../../src/app/operator/support/waits-for.js';
+import { type WaitsForDeps, waitsFor } from '../../../../src/app/operator/support/waits-for.js';
 import { dpsStream } from '../../../../src/domain/common/ids.js';
 import type { Company } from '../../../../src/domain/company/company.js';
 import type { InvoiceEvent } from '../../../../src/domain/invoice/events.js';
@@ -31,7 +30,7 @@ const STREAM = 'nfseLive-1_1';
 
 const CNPJ = '12345678000195';
 
-type OnFile = Pick<HeldDeps, 'readModel' | 'vault'> & Partial<Pick<HeldDeps, 'store' | 'refusedCertificates'>>;
+type OnFile = Pick<WaitsForDeps, 'readModel' | 'vault'> & Partial<Pick<WaitsForDeps, 'store' | 'refusedCertificates'>>;
 
 /** What is on file for the company, and whether its certificate is in the database. */
 const companyWith = (facts: Partial<Company>, holds = true): OnFile => ({
