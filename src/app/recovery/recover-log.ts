@@ -23,10 +23,9 @@ import {
 } from './ask-series.js';
 import { slowerNow } from './end-of-sends.js';
 import { refusalOfEnabled } from './hold-companies.js';
-import { importedOtherwise } from './imported-otherwise.js';
 import { type KnownWork, notesInLog, notesInLogOf, readKnownWork } from './known-work.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
-import { holdsPause, type UnknownNote, unknownNotesOf } from './unknown-notes.js';
+import { holdsPause, importedOtherwise, type UnknownNote, unknownNotesOf } from './unknown-notes.js';
 
 export type ComparedSeries = {
   mode: Mode;

@@ -16,7 +16,7 @@ import { loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
 import type { Repeats } from './accepted-again.js';
 import { candidatesOf, givesNote, type LeftNote, senderOfNote } from './adopt-note.js';
 import type { RecoveryDeps } from './ask-series.js';
-import { acceptedLike } from './known-work.js';
+import { acceptedLike, type HeldNotes } from './known-work.js';
 import { type Acceptance, acceptedNotes } from './recorded-recoveries.js';
 
 /** A note at the authorizer that no invoice of the log accounts for. It may have repeats only without an `owner`. */
@@ -142,6 +142,32 @@ const unknownNoteOf = async (
   return present({ ...place, once, ...owned });
 };
 
+/**
+ * The notes that an import holds with another amount. A client that cancels such an invoice may cancel the note of another sale, so an operator has to
+ * know before the API answers again.
+ */
+export const importedOtherwise = async (
+  notes: readonly Pick<LeftNote, 'wanted' | 'found'>[],
+  held: HeldNotes,
+  store: RecoveryDeps['store'],
+): Promise<readonly UnknownNote[]> => {
+  const acceptanceOf = await acceptedNotes(store);
+  const others: UnknownNote[] = [];
+  for (const { wanted, found } of notes) {
+    const { mode, companyId, series } = wanted;
+    const { accessKey, authorizedAt, content } = found.note;
+    const note = { mode, companyId, accessKey, amount: content.amount };
+    const one = held.importOfOtherAmount(note);
+    const id = publicIdOf(one?.stream);
+    if (one === undefined || id === undefined) continue;
+    const acceptance = acceptanceOf(note);
+    const isDecided = acceptance !== undefined && !(await hasChangedSince(one.stream, acceptance.at, store));
+    const place = { series, number: found.number, authorizedAt, importedAs: { id, amount: one.amount } };
+    others.push(present({ ...note, ...place, accepted: isDecided ? acceptance : undefined }));
+  }
+  return others;
+};
+
 /** A note that another one replaces stays `issued` for an import (CANCEL-3), and a later comparison finds the event (TRANS-9). */
 const canceledAtOf = async (
   caller: Caller,
@@ -154,11 +180,7 @@ const canceledAtOf = async (
 };
 
 /** Whether the owner of a note has got events since the note was accepted: the operator knew nothing of these. */
-export const hasChangedSince = async (
-  owner: StreamName,
-  at: Instant,
-  store: RecoveryDeps['store'],
-): Promise<boolean> => {
+const hasChangedSince = async (owner: StreamName, at: Instant, store: RecoveryDeps['store']): Promise<boolean> => {
   const { events } = await loadSealedInvoice(owner, store);
   return events.some(({ metadata: { recordedAt } }) => recordedAt === undefined || isBefore(at, recordedAt));
 };
@@ -173,7 +195,7 @@ const ownerOf = async (stream: StreamName, store: RecoveryDeps['store']): Promis
 };
 
 /** The id of the invoice with this stream, as the API shows it. */
-export const publicIdOf = (stream: string | undefined): string | undefined => {
+const publicIdOf = (stream: string | undefined): string | undefined => {
   const address = stream === undefined ? undefined : parseInvoiceStream(stream);
   return address && publicInvoiceId(address.invoiceId);
 };
