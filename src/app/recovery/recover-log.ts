@@ -1,9 +1,11 @@
+import type { AccessKey } from '../../domain/common/access-key.js';
 import { type CompanyId, dpsStream, type Mode } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { addSeconds, DAY_SECONDS, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import { dpsNumbersFrom, goOnAfterNotes } from '../../domain/dps-number/dps-number.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
 import { counted } from '../../lib/counted.js';
+import { appendAudit } from '../audit/audit-trail.js';
 import { operatorContext } from '../event-store/command-context.js';
 import { transact } from '../event-store/transact.js';
 import { APPEND_GRACE_SECONDS } from '../issuing/protocol.js';
@@ -22,8 +24,9 @@ import {
   type SeriesToCompare,
 } from './ask-series.js';
 import { slowerNow } from './end-of-sends.js';
-import { refusalOfEnabled } from './hold-companies.js';
+import { holdCompanies, refusalOfEnabled } from './hold-companies.js';
 import { type KnownWork, notesInLog, notesInLogOf, readKnownWork } from './known-work.js';
+import { heldCompanies } from './recorded-recoveries.js';
 import { planComparison, refusalOfLeftOut, type Skipped, type Unaskable } from './series-to-compare.js';
 import { holdsPause, importedOtherwise, type UnknownNote, unknownNotesOf } from './unknown-notes.js';
 
@@ -66,18 +69,6 @@ export type RecoveryReport = {
   doubtful: readonly Doubtful[];
   /** What could not be compared. */
   unproven: readonly Unproven[];
-};
-
-/**
- * The companies that stay disabled until a later comparison: those that this one leaves out, and those of earlier ones of which it asked for no live
- * note.
- */
-export const heldAfter = (
-  { series, skipped }: Pick<RecoveryReport, 'series' | 'skipped'>,
-  heldBefore: readonly CompanyId[],
-): readonly CompanyId[] => {
-  const compared = series.filter(({ mode }) => mode === 'live').map(({ companyId }) => companyId);
-  return [...new Set([...leftOutOf(skipped), ...heldBefore.filter((companyId) => !compared.includes(companyId))])];
 };
 
 const leftOutOf = (skipped: readonly Skipped[]): readonly CompanyId[] =>
@@ -289,4 +280,41 @@ export const moveNumbersPast = async (
   );
   if (outcome.kind !== 'appended') return wasStopped ? { stop: 'stays' } : {};
   return present({ movedTo: outcome.state.nextNumber, stop: wasStopped ? ('lifted' as const) : undefined });
+};
+
+/** Of the access keys in one event, which holds at most some 64 KB of them. */
+const MOST_KEYS = 1_000;
+
+/**
+ * Records that the comparison is done and which companies it holds. Issuing may resume after that, unless this returns why it stays paused: a held
+ * company was enabled meanwhile. Throws what the log throws, and `StreamContended`.
+ */
+export const recordRecovery = async (
+  report: Pick<RecoveryReport, 'series' | 'skipped' | 'unknown'>,
+  deps: Pick<RecoveryDeps, 'store' | 'clock' | 'actor'>,
+): Promise<string | undefined> => {
+  const held = heldAfter(report, await heldCompanies(deps.store));
+  const facts = present({
+    unknownNotes: report.unknown.length,
+    accessKeys: newlyAccepted(report.unknown).slice(0, MOST_KEYS),
+    heldCompanies: held.length === 0 ? undefined : held,
+  });
+  await appendAudit('LogRecovered', facts, deps);
+  return await holdCompanies(held, deps);
+};
+
+/** Without notes of test mode, which need no acceptance, and without those of an earlier recovery, which would take the place of new ones. */
+const newlyAccepted = (unknown: RecoveryReport['unknown']): readonly AccessKey[] =>
+  unknown.flatMap(({ mode, accepted, accessKey }) => (mode === 'test' || accepted !== undefined ? [] : [accessKey]));
+
+/**
+ * The companies that stay disabled until a later comparison: those that this one leaves out, and those of earlier ones of which it asked for no live
+ * note.
+ */
+export const heldAfter = (
+  { series, skipped }: Pick<RecoveryReport, 'series' | 'skipped'>,
+  heldBefore: readonly CompanyId[],
+): readonly CompanyId[] => {
+  const compared = series.filter(({ mode }) => mode === 'live').map(({ companyId }) => companyId);
+  return [...new Set([...leftOutOf(skipped), ...heldBefore.filter((companyId) => !compared.includes(companyId))])];
 };

@@ -11,8 +11,7 @@ import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-n
 import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
-import { recordRecovery } from '../../app/recovery/record-recovery.js';
-import { compareRestoredLog } from '../../app/recovery/recover-log.js';
+import { compareRestoredLog, recordRecovery } from '../../app/recovery/recover-log.js';
 import { isForSimulator } from '../../certificates/holder.js';
 import type { LogRecovery, LogRecoveryOptions } from '../../cli/session.js';
 import type { CompanyId } from '../../domain/common/ids.js';

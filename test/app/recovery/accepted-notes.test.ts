@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { recordRecovery } from '../../../src/app/recovery/record-recovery.js';
-import { compareRestoredLog, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
+import { compareRestoredLog, type RecoveryReport, recordRecovery } from '../../../src/app/recovery/recover-log.js';
 import { holdsPause } from '../../../src/app/recovery/unknown-notes.js';
 import { logRecoveryChecks } from '../../../src/cli/commands/recovery-checks.js';
 import type { Check } from '../../../src/cli/session.js';
 import { type AuditEvent, supportStream } from '../../../src/domain/audit/events.js';
-import type { InvoiceId } from '../../../src/domain/common/ids.js';
-import { invoiceStream } from '../../../src/domain/common/ids.js';
+import { type InvoiceId, invoiceStream } from '../../../src/domain/common/ids.js';
 import type { AuthorizedNote } from '../../../src/ports/authorizer.js';
 import { DEMO_CNPJ, OTHER_CNPJ } from '../../support/fixture/demo.js';
 import { at } from '../../support/fixture/invoice.js';

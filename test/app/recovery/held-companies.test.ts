@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { loadCompany, setCompanyEnabled } from '../../../src/app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../../src/app/recovery/ask-series.js';
-import { recordRecovery } from '../../../src/app/recovery/record-recovery.js';
-import { compareRestoredLog, heldAfter, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
+import {
+  compareRestoredLog,
+  heldAfter,
+  type RecoveryReport,
+  recordRecovery,
+} from '../../../src/app/recovery/recover-log.js';
 import { supportStream } from '../../../src/domain/audit/events.js';
 import { companyStream, modes, type StreamName } from '../../../src/domain/common/ids.js';
 import type { CompanyEvent } from '../../../src/domain/company/events.js';

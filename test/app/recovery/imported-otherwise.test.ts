@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StartingPoint } from '../../../src/app/recovery/ask-series.js';
-import { recordRecovery } from '../../../src/app/recovery/record-recovery.js';
-import { compareRestoredLog, type RecoveryReport } from '../../../src/app/recovery/recover-log.js';
+import { compareRestoredLog, type RecoveryReport, recordRecovery } from '../../../src/app/recovery/recover-log.js';
 import { logRecoveryChecks } from '../../../src/cli/commands/recovery-checks.js';
 import type { Check } from '../../../src/cli/session.js';
 import { type InvoiceId, invoiceStream, type Mode } from '../../../src/domain/common/ids.js';
