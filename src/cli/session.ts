@@ -1,7 +1,8 @@
 import type { AuditDeps } from '../app/audit/audit-trail.js';
 import type { EventStore } from '../app/event-store/event-store.js';
-import type { CommandResult, CompanyCommandDeps } from '../app/operator/company/company-commands.js';
+import type { CommandResult } from '../app/operator/company/company-commands.js';
 import type { SettleDeps } from '../app/operator/settlement/settle-invoice.js';
+import type { ApplyingDeps } from '../app/operator/transact-and-apply.js';
 import type { StartingPoint } from '../app/recovery/ask-series.js';
 import type { RecoveryReport } from '../app/recovery/recover-log.js';
 import type { CompanyId, Mode } from '../domain/common/ids.js';
@@ -46,7 +47,7 @@ export type Session = {
   vault: CertificateVault;
   /** The Idempotency-Keys of requests whose notes are taken over. */
   importedKeys: ImportedKeys;
-  companyDeps(actor: string): CompanyCommandDeps;
+  companyDeps(actor: string): ApplyingDeps;
   /** Dependencies of a settlement; the connections to the authorizer close with the session. */
   settleDeps(actor: string): Promise<SettleDeps>;
   /** Log recovery: compares a restored log with the authorizer, and ends the pause of issuing when nothing contradicts it. */

@@ -4,15 +4,15 @@ import type { EventStore } from '../event-store/event-store.js';
 import type { DomainEvent } from '../event-store/event-types.js';
 import { type Command, transact } from '../event-store/transact.js';
 
-/**
- * `applyNow` applies what was appended to the read model at once, also while the projector is stopped. `rowFollows` hears why the row of a recorded
- * change could not be applied: the projector applies the row later.
- */
-type ApplyingDeps = {
+/** Of a command of an operator whose change the rows show at once. */
+export type ApplyingDeps = {
   store: EventStore;
   clock: Clock;
+  /** Applies what was appended to the read model at once, also while the projector is stopped (docs/architecture.md#reading-row-or-fold). */
   applyNow(stream: StreamName): Promise<void>;
+  /** Hears why the row of a recorded change could not be applied; the projector applies it later. */
   rowFollows(fault: unknown): void;
+  actor: `support:${string}`;
 };
 
 /** As `transact`; then the row of the stream is applied at once, unless the command was refused. Throws `StreamContended`. */
@@ -44,7 +44,7 @@ export class NotInForceYet extends Error {
 }
 
 /** The dependencies of a change that has to hold at once, such as a revocation: `NotInForceYet` is thrown when its row could not be applied. */
-export const inForceAtOnce = <Deps extends ApplyingDeps>(deps: Deps): Deps => ({
+export const inForceAtOnce = (deps: ApplyingDeps): ApplyingDeps => ({
   ...deps,
   rowFollows: (fault: unknown): void => {
     throw new NotInForceYet(fault);

@@ -1,13 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { noChange } from '../../../domain/common/decision.js';
-import {
-  type CompanyId,
-  companyStream,
-  dpsStream,
-  type Mode,
-  modes,
-  type StreamName,
-} from '../../../domain/common/ids.js';
+import { type CompanyId, companyStream, dpsStream, type Mode, modes } from '../../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
 import {
   apiKeyText,
@@ -31,26 +24,15 @@ import {
 import { beginNumbers, dpsNumbers, dpsNumbersFrom, moveNumber } from '../../../domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../../domain/dps-number/events.js';
 import type { CertificateVault, CompanyCertificate } from '../../../ports/certificate-vault.js';
-import type { Clock } from '../../../ports/clock.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { sha256Hex } from '../../event-store/hashes.js';
 import { contendedAsRefusal, transact } from '../../event-store/transact.js';
 import { heldCompanies } from '../../recovery/recorded-recoveries.js';
-import { inForceAtOnce, transactAndApply } from '../transact-and-apply.js';
+import { type ApplyingDeps, inForceAtOnce, transactAndApply } from '../transact-and-apply.js';
 
 /** `refused` is one line for the operator. */
 export type CommandResult<T = undefined> = { done: T } | { refused: string };
-
-export type CompanyCommandDeps = {
-  store: EventStore;
-  clock: Clock;
-  /** Applies what was appended to the read model at once, also while the projector is stopped (docs/architecture.md#reading-row-or-fold). */
-  applyNow(stream: StreamName): Promise<void>;
-  /** Hears why the row of a recorded change could not be applied; the projector applies it later. */
-  rowFollows(fault: unknown): void;
-  actor: `support:${string}`;
-};
 
 export type NewApiKey = { id: string; key: string; mode: Mode; scopes: readonly Scope[] };
 
@@ -62,7 +44,7 @@ export type NewApiKey = { id: string; key: string; mode: Mode; scopes: readonly 
  */
 export const putCompanyFile = async (
   registration: Registration,
-  deps: CompanyCommandDeps,
+  deps: ApplyingDeps,
   modesWithoutSeries: readonly Mode[] = [],
 ): Promise<CommandResult> => {
   const { events } = await deps.store.load<CompanyEvent>(companyStream(registration.cnpj));
@@ -88,7 +70,7 @@ const keepSeries = (registration: Registration, state: CompanyState, kept: reado
 export const adoptMunicipalCodes = (
   companyId: CompanyId,
   codes: NonNullable<Registration['municipalCodes']>,
-  deps: CompanyCommandDeps,
+  deps: ApplyingDeps,
 ): Promise<CommandResult> =>
   decideCompany(companyId, deps, (state, at) => {
     if (state.kind !== 'company') return { refused: `no company ${companyId}` };
@@ -106,7 +88,7 @@ export const adoptMunicipalCodes = (
 export const setCompanyEnabled = async (
   companyId: CompanyId,
   enabled: boolean,
-  deps: CompanyCommandDeps,
+  deps: ApplyingDeps,
 ): Promise<CommandResult> => {
   const refusalOfHeld = async (): Promise<string | undefined> =>
     enabled && (await heldCompanies(deps.store)).includes(companyId) ? notCompared(companyId) : undefined;
@@ -123,7 +105,7 @@ export const createKey = async (
   companyId: CompanyId,
   mode: Mode,
   scopes: readonly Scope[],
-  deps: CompanyCommandDeps,
+  deps: ApplyingDeps,
 ): Promise<CommandResult<NewApiKey>> => {
   const key = apiKeyText(mode, randomBytes(32).toString('base64url'));
   const keyId = `key_${randomUUID()}`;
@@ -135,7 +117,7 @@ export const createKey = async (
 };
 
 /** Revokes an API key; no change for a revoked key. Refused for an unknown company or key. Throws `NotInForceYet`. */
-export const revokeKey = (companyId: CompanyId, keyId: string, deps: CompanyCommandDeps): Promise<CommandResult> =>
+export const revokeKey = (companyId: CompanyId, keyId: string, deps: ApplyingDeps): Promise<CommandResult> =>
   decideCompany(companyId, inForceAtOnce(deps), (state, at) => revokeApiKey(state, keyId, at));
 
 /** Writes the vault first: an event that names a certificate missing there would stop issuing. Returns the certificate's id. */
@@ -143,7 +125,7 @@ export const putCertificate = async (
   companyId: CompanyId,
   certificate: Omit<CompanyCertificate, 'certificateId'>,
   vault: Pick<CertificateVault, 'put'>,
-  deps: CompanyCommandDeps,
+  deps: ApplyingDeps,
 ): Promise<CommandResult<string>> => {
   const certificateId = randomUUID();
   await vault.put(companyId, { ...certificate, certificateId });
@@ -165,7 +147,7 @@ export const removeStoredCertificates = async (
   companyId: CompanyId,
   which: 'replaced' | 'all',
   vault: Pick<CertificateVault, 'rowsOf' | 'remove'>,
-  deps: CompanyCommandDeps,
+  deps: ApplyingDeps,
 ): Promise<CommandResult<number>> => {
   const stored = await vault.rowsOf(companyId);
   const { events } = await deps.store.load<CompanyEvent>(companyStream(companyId));
@@ -195,7 +177,7 @@ export const loadCompany = async (companyId: CompanyId, store: EventStore) => {
 
 const decideCompany = async (
   companyId: CompanyId,
-  deps: CompanyCommandDeps,
+  deps: ApplyingDeps,
   decide: (state: CompanyState, at: Instant) => CompanyDecision,
   beforeAppend: () => Promise<string | undefined> = async () => undefined,
 ): Promise<CommandResult> => {
@@ -235,7 +217,7 @@ const moveDpsNumber = async (
   registration: Registration,
   mode: Mode,
   recorded: readonly NamedNumber[],
-  deps: CompanyCommandDeps,
+  deps: ApplyingDeps,
 ): Promise<CommandResult> => {
   const { series, nextNumber } = registration.dps[mode];
   const [current] = recorded;

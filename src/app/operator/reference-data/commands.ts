@@ -14,14 +14,13 @@ import { inGroups } from '../../../lib/in-groups.js';
 import { operatorContext } from '../../event-store/command-context.js';
 import type { DomainEvent } from '../../event-store/event-types.js';
 import type { Command } from '../../event-store/transact.js';
-import type { CompanyCommandDeps } from '../company/company-commands.js';
-import { inForceAtOnce, transactAndApply } from '../transact-and-apply.js';
+import { type ApplyingDeps, inForceAtOnce, transactAndApply } from '../transact-and-apply.js';
 
 /** Streams appended to at once, so that the log commits them together. */
 const AT_ONCE = 16;
 
 /** Replaces the lines of every CNAE in the file, which was checked as a whole before; returns how many CNAEs changed. */
-export const importCatalog = async (lines: ImportedLines, deps: ReferenceDeps): Promise<number> => {
+export const importCatalog = async (lines: ImportedLines, deps: ApplyingDeps): Promise<number> => {
   const changed = await inGroups(AT_ONCE, [...lines], ([cnae, ofCnae]) =>
     appendChange(catalogStream(cnae), catalogFold, (state, now) => replaceLines(state, cnae, ofCnae, now), deps),
   );
@@ -34,7 +33,7 @@ export const importCatalog = async (lines: ImportedLines, deps: ReferenceDeps): 
  */
 export const recordedLines = async (
   cnaes: Iterable<string>,
-  { store }: Pick<ReferenceDeps, 'store'>,
+  { store }: Pick<ApplyingDeps, 'store'>,
 ): Promise<ImportedLines> => {
   const found = await inGroups(AT_ONCE, [...cnaes], async (cnae) => {
     const last = { direction: 'backwards', limit: 1 } as const;
@@ -45,13 +44,13 @@ export const recordedLines = async (
 };
 
 /** `ibge` is a code of the national table. */
-export const setMunicipality = (ibge: string, change: MunicipalityDemands, deps: ReferenceDeps): Promise<boolean> =>
+export const setMunicipality = (ibge: string, change: MunicipalityDemands, deps: ApplyingDeps): Promise<boolean> =>
   appendChange(municipalityStream(ibge), municipalityFold, (state, now) => setDemands(state, ibge, change, now), deps);
 
 /** Returns how many entries changed. */
 export const putRegistryEntries = async (
   entries: ReadonlyMap<string, LocalEntry>,
-  deps: ReferenceDeps,
+  deps: ApplyingDeps,
 ): Promise<number> => {
   const changed = await inGroups(AT_ONCE, [...entries], ([cnpj, entry]) =>
     appendChange(registryStream(cnpj), registryFold, (state, now) => putEntry(state, cnpj, entry, now), deps),
@@ -60,28 +59,26 @@ export const putRegistryEntries = async (
 };
 
 /** The kill switch: holds for every api process within 2 s; work under way continues. Throws `NotInForceYet`. */
-export const setApiSwitch = (to: ApiSwitch, reason: string | undefined, deps: ReferenceDeps): Promise<boolean> =>
+export const setApiSwitch = (to: ApiSwitch, reason: string | undefined, deps: ApplyingDeps): Promise<boolean> =>
   appendChange(systemApiStream, apiSwitchFold, (state, now) => switchApi(state, to, reason, now), inForceAtOnce(deps));
 
 /** Who switched the API off, when, and why if a reason was given. */
 export type SwitchedOff = { since: Instant; by: string; reason?: string };
 
 /** The turn of the kill switch that holds, as the log has it; undefined while the API is on. */
-export const apiSwitchedOffBy = async ({ store }: Pick<ReferenceDeps, 'store'>): Promise<SwitchedOff | undefined> => {
+export const apiSwitchedOffBy = async ({ store }: Pick<ApplyingDeps, 'store'>): Promise<SwitchedOff | undefined> => {
   const { events } = await store.load<SystemEvent>(systemApiStream, { direction: 'backwards', limit: 1 });
   const [last] = events;
   if (last?.type !== 'ApiSwitchedOff') return undefined;
   return present({ since: last.data.at, by: last.metadata.actor ?? 'unknown', reason: last.data.reason });
 };
 
-type ReferenceDeps = CompanyCommandDeps;
-
 /** Decides on the log, appends, and applies the row at once; true when something changed. Throws `StreamContended`. */
 const appendChange = async <State, Event extends DomainEvent>(
   stream: StreamName,
   fold: Command<State, Event, never>['fold'],
   decide: (state: State, now: Instant) => Decided<Event>,
-  deps: ReferenceDeps,
+  deps: ApplyingDeps,
 ): Promise<boolean> => {
   const command: Command<State, Event, never> = {
     stream,

@@ -7,7 +7,6 @@ import { sha256Hex } from '../../../../src/app/event-store/hashes.js';
 import { CONTENDED, StreamContended } from '../../../../src/app/event-store/transact.js';
 import { allocateDpsNumber } from '../../../../src/app/issuing/allocate-number.js';
 import {
-  type CompanyCommandDeps,
   createKey,
   loadCompany,
   nextNumbersOf,
@@ -17,7 +16,7 @@ import {
   setCompanyEnabled,
 } from '../../../../src/app/operator/company/company-commands.js';
 import { setApiSwitch } from '../../../../src/app/operator/reference-data/commands.js';
-import { NotInForceYet } from '../../../../src/app/operator/transact-and-apply.js';
+import { type ApplyingDeps, NotInForceYet } from '../../../../src/app/operator/transact-and-apply.js';
 import { companyCommands } from '../../../../src/cli/commands/company.js';
 import { runCommand } from '../../../../src/cli/run.js';
 import type { Session } from '../../../../src/cli/session.js';
@@ -40,7 +39,7 @@ const registered = async () => {
   const log = memoryEventLog();
   const store = createEventStore(log, fixedKeys());
   const applied: StreamName[] = [];
-  const deps: CompanyCommandDeps = {
+  const deps: ApplyingDeps = {
     store,
     clock: movableClock(T0),
     applyNow: async (stream) => void applied.push(stream),
@@ -71,7 +70,7 @@ describe('a command of an operator', () => {
     const withoutRows = async () => {
       const { deps, store } = await registered();
       const told: unknown[] = [];
-      const cut: CompanyCommandDeps = {
+      const cut: ApplyingDeps = {
         ...deps,
         applyNow: () => Promise.reject(lost),
         rowFollows: (fault) => void told.push(fault),
@@ -103,9 +102,9 @@ describe('a command of an operator', () => {
       const made = await createKey(DEMO_CNPJ, 'test', ['nfse:read'], deps);
       if ('refused' in made) throw new Error(made.refused);
       for (const run of [
-        (over: CompanyCommandDeps) => setCompanyEnabled(DEMO_CNPJ, true, over),
-        (over: CompanyCommandDeps) => revokeKey(DEMO_CNPJ, made.done.id, over),
-        (over: CompanyCommandDeps) => setApiSwitch('off', undefined, over),
+        (over: ApplyingDeps) => setCompanyEnabled(DEMO_CNPJ, true, over),
+        (over: ApplyingDeps) => revokeKey(DEMO_CNPJ, made.done.id, over),
+        (over: ApplyingDeps) => setApiSwitch('off', undefined, over),
       ]) {
         const fault = await run(cut).catch((error: unknown) => error);
         expect(startupFault(fault)).toEqual({
