@@ -1,10 +1,14 @@
-import type { Mode } from '../../domain/common/ids.js';
+import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, brasiliaDate, type Instant, isWithin } from '../../domain/common/time.js';
 import { questionKeyOf } from '../../domain/municipality/parameters.js';
 import { createShortTurns } from '../../lib/short-turns.js';
 import type { Clock } from '../../ports/clock.js';
-import type { MunicipalParametersApi, ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
-import type { Askers } from './askers.js';
+import type {
+  MunicipalParametersApi,
+  ParametersAnswer,
+  ParametersCache,
+  ParametersEntry,
+} from '../../ports/municipal-parameters.js';
 import { nextQuestionOf, type RankedQuestion } from './questions.js';
 import type { Wanted } from './wanted.js';
 
@@ -12,7 +16,6 @@ export type RefreshDeps = {
   api: MunicipalParametersApi;
   cache: ParametersCache;
   clock: Clock;
-  askers: Askers;
   /** Modes whose environment this process can ask. */
   modes: readonly Mode[];
   /** What the registered companies need; companies without a valid certificate cannot ask. */
@@ -27,7 +30,8 @@ export type RefreshDeps = {
  * leaves the cache as it is. `lead`: the leadership of this process; the next one reads the cache again.
  */
 export const createRefresher = (deps: RefreshDeps): ((lead: AbortSignal) => Promise<'asked' | 'nothing due'>) => {
-  const { api, askers, cache, clock, onAnswer, signal } = deps;
+  const { api, cache, clock, onAnswer, signal } = deps;
+  const askers = createAskers(clock);
   let reading: Reading | undefined;
 
   const current = async (lead: AbortSignal): Promise<Reading> => {
@@ -68,6 +72,25 @@ export const createRefresher = (deps: RefreshDeps): ((lead: AbortSignal) => Prom
       onAnswer(mode, 'no_proof', answer.reason);
     }
     return 'asked';
+  };
+};
+
+/**
+ * Chooses the company whose certificate asks for the parameters of a municipality. Kept in memory: after a start each certificate that is not taken
+ * costs one more question.
+ */
+const createAskers = (clock: Clock) => {
+  const faultAt = new Map<string, Instant>();
+  const faultOf = (mode: Mode, companyId: CompanyId): Instant => faultAt.get(`${mode}/${companyId}`) ?? '';
+  return {
+    /** The first of `companies` whose certificate was at fault never, or else longest ago. Throws when there are none. */
+    choose: (mode: Mode, companies: readonly CompanyId[]): CompanyId =>
+      companies.reduce((best, one) => (faultOf(mode, one) < faultOf(mode, best) ? one : best)),
+    note: (mode: Mode, companyId: CompanyId, answer: ParametersAnswer): void => {
+      const key = `${mode}/${companyId}`;
+      if (answer.kind === 'known') faultAt.delete(key);
+      else if (answer.mayLieWithCertificate === true) faultAt.set(key, clock.now());
+    },
   };
 };
 

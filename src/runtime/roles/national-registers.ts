@@ -7,7 +7,6 @@ import { createDistributionProgressStore } from '../../adapters/reconciliation/d
 import { createReconciliationProgressStore } from '../../adapters/reconciliation/progress-store.js';
 import { lastingLead, leaderSession } from '../../adapters/sql/leader-lock.js';
 import type { IssuerDeps } from '../../app/issuing/deps.js';
-import { createAskers } from '../../app/municipal-parameters/askers.js';
 import { wantedOf } from '../../app/municipal-parameters/wanted.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
@@ -113,7 +112,6 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
     clock,
     signal,
     modes: asked,
-    askers: createAskers(clock),
     cache: createParametersCache(engines.pool),
     wanted: () => wanted('all'),
     tryLead: lastingLead(session, 'municipal-parameters', signal).take,

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createAskers } from '../../../src/app/municipal-parameters/askers.js';
 import { nextQuestionOf } from '../../../src/app/municipal-parameters/questions.js';
 import { createRefresher } from '../../../src/app/municipal-parameters/refresh.js';
 import { type Wanted, wantedOf } from '../../../src/app/municipal-parameters/wanted.js';
@@ -88,10 +87,9 @@ const createHarness = (companies: readonly Wanted[]) => {
     /** Answers that a company gets in place of `answer`. */
     answersOf: {} as Record<CompanyId, ParametersAnswer>,
   };
-  const memory = createAskers(clock);
   const stopping = new AbortController();
   const refreshOne = createRefresher({
-    ...{ cache, clock, askers: memory, modes: ['test', 'live'], signal: stopping.signal },
+    ...{ cache, clock, modes: ['test', 'live'], signal: stopping.signal },
     api: {
       ask: async ({ mode, companyId }, ibge, question, competence) => {
         askers.push(companyId);
