@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Projection } from '../../projections/types.js';
 import { asLeader, leaderSession } from '../adapters/sql/leader-lock.js';
 import { inTransaction } from '../adapters/sql/transaction.js';
-import { isPlaceOf } from '../app/event-store/place.js';
+import { isPlaceOf } from '../app/event-store/walk-log.js';
 import type { Instant } from '../domain/common/time.js';
 import { jittered } from '../lib/backoff.js';
 import { errorCode } from '../lib/error-code.js';

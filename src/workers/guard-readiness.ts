@@ -1,4 +1,4 @@
-import { isPlaceOf } from '../app/event-store/place.js';
+import { isPlaceOf } from '../app/event-store/walk-log.js';
 import { type GuardWindows, replayGuards } from '../app/recovery/replay-guards.js';
 import type { Instant } from '../domain/common/time.js';
 import { pause } from '../lib/pause.js';

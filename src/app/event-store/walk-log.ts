@@ -1,4 +1,10 @@
-import type { EventBatch, EventLog, LogPosition, StoredEvent } from '../../ports/event-log.js';
+import {
+  type EventBatch,
+  type EventLog,
+  isEarlier,
+  type LogPosition,
+  type StoredEvent,
+} from '../../ports/event-log.js';
 
 const PAGE = 200;
 
@@ -39,3 +45,13 @@ async function* pagesOf<Item extends { position: LogPosition }>(
     yield page;
   }
 }
+
+/**
+ * Whether the log reaches this position and can be read from there. A stored position of an end that the log has lost is past the head, or lies inside
+ * a record once the log has grown again; it can also be that of another event, which only a remembered event shows (ADR 14).
+ */
+export const isPlaceOf = async (
+  log: Pick<EventLog, 'hasPlace'>,
+  head: LogPosition | null,
+  position: LogPosition | null,
+): Promise<boolean> => position === null || (!isEarlier(head, position) && (await log.hasPlace?.(position)) !== false);

@@ -12,7 +12,7 @@ import {
 import { databasePlace } from '../../adapters/sql/address.js';
 import { excessRights } from '../../adapters/sql/roles.js';
 import { adviceForStrayLines, adviceWithoutCopy } from '../../adapters/vault/master-key.js';
-import { isPlaceOf } from '../../app/event-store/place.js';
+import { isPlaceOf } from '../../app/event-store/walk-log.js';
 import { createLag, LATE_SECONDS, type LagReader } from '../../app/read/lag.js';
 import { putCertificateCommand } from '../../cli/commands/certificate.js';
 import type { Check } from '../../cli/session.js';

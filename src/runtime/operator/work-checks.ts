@@ -2,7 +2,7 @@ import { deadlines } from '../../../projections/deadlines.js';
 import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology-mismatch.js';
 import { createMonitoringReads, type OpenWork } from '../../adapters/read-model-postgres/monitoring-reads.js';
 import { createSupportReads } from '../../adapters/read-model-postgres/support-reads.js';
-import { isPlaceOf } from '../../app/event-store/place.js';
+import { isPlaceOf } from '../../app/event-store/walk-log.js';
 import { stoppedSeries, stoppedTexts } from '../../app/operator/support/stopped-series.js';
 import { createLag, LATE_SECONDS } from '../../app/read/lag.js';
 import { type Check, type Session, unlessBehind } from '../../cli/session.js';
