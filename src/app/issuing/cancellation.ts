@@ -20,11 +20,11 @@ import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/sta
 import type { RegisteredEvent } from '../../ports/authorizer.js';
 import { SchemaViolation } from '../../ports/documents.js';
 import type { LoadedInvoice } from '../read/read-invoice.js';
+import { probeCertificate } from './certificate-breaker.js';
 import { decideAndAppend } from './decide-and-append.js';
 import type { IssuerDeps, Next } from './deps.js';
 import { compareRequest, confirmationFrom, elsewhereFrom, type SentRequest, sentRequests } from './found-documents.js';
 import { lastLookUpUntil } from './look-up-limit.js';
-import { probeCertificate } from './probe-certificate.js';
 import { concludeIfDue, haltedBy, refusedBySchema, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
 import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';

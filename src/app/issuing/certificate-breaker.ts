@@ -1,7 +1,8 @@
-import { isCanceledAtSefin } from '../../domain/common/access-key.js';
+import { dpsId, isCanceledAtSefin } from '../../domain/common/access-key.js';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, epochMs, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
+import { MAX_DPS_NUMBER } from '../../domain/dps-number/dps-number.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Authorizer, Caller } from '../../ports/authorizer.js';
 import type { CertificateRefusal, CertificateRefusals } from '../../ports/certificate-refusals.js';
@@ -216,6 +217,21 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
       };
     },
   };
+};
+
+/**
+ * Asks for the DPS with the last number of the company's series, which no invoice has. For a document that exists, Sefin answers 403 to a good
+ * certificate too when its company is no actor of the document (ADR 47). The absent DPS has no actors, so its 404 shows that the certificate is taken.
+ */
+export const probeCertificate = async (
+  caller: Caller,
+  municipality: string,
+  { authorizer, company }: Pick<CertificateBreakerOptions, 'company'> & { authorizer: Pick<Authorizer, 'findByDps'> },
+): Promise<void> => {
+  const { mode, companyId } = caller;
+  const series = (await company(companyId))?.registration.dps[mode].series;
+  if (series === undefined) return;
+  await authorizer.findByDps(caller, dpsId({ municipality, cnpj: companyId, series, number: MAX_DPS_NUMBER }));
 };
 
 /** `step`: whose turn it is. A resend may follow in any case. */
