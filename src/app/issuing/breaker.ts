@@ -1,5 +1,5 @@
 import type { Mode } from '../../domain/common/ids.js';
-import { addSeconds, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
+import { addSeconds, earlierOf, type Instant, isWithin } from '../../domain/common/time.js';
 import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 
@@ -249,8 +249,7 @@ export const admit = (
     const until = company === state.blamed ? addSeconds(state.until, BLAMED_EXTRA_SECONDS * pauseScale) : state.until;
     if (isWithin(now, state.since, until)) return paused(until);
   } else if (state.lease !== undefined && isWithin(now, state.lease.since, state.lease.until)) {
-    const soon = addSeconds(now, FIRST_PAUSE_SECONDS * pauseScale);
-    return paused(isBefore(soon, state.lease.until) ? soon : state.lease.until);
+    return paused(earlierOf(addSeconds(now, FIRST_PAUSE_SECONDS * pauseScale), state.lease.until));
   }
   const { openings, blamed } = state;
   const lease = { since: now, until: addSeconds(now, leaseSeconds) };

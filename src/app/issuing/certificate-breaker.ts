@@ -1,6 +1,6 @@
 import { dpsId, isCanceledAtSefin } from '../../domain/common/access-key.js';
 import type { CompanyId, Mode } from '../../domain/common/ids.js';
-import { addSeconds, epochMs, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
+import { addSeconds, earlierOf, epochMs, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import { MAX_DPS_NUMBER } from '../../domain/dps-number/dps-number.js';
 import { shortCache } from '../../lib/short-cache.js';
@@ -157,7 +157,7 @@ export const createCertificateBreaker = (options: CertificateBreakerOptions): Ce
     // No pause is longer: a later probe was set before the clock was set back, and is due.
     const isFar = isBefore(addSeconds(now, LONGEST_PROBE_PAUSE_SECONDS * pauseScale), refusal.probeAt);
     const dueAt = addSeconds(refusal.probeAt, behindResends(refusal, step) * pauseScale);
-    if (isBefore(now, dueAt) && !isFar) return { kind: 'paused', until: isBefore(nextLook, dueAt) ? nextLook : dueAt };
+    if (isBefore(now, dueAt) && !isFar) return { kind: 'paused', until: earlierOf(nextLook, dueAt) };
     const age = (epochMs(now) - epochMs(refusal.since)) / 1000;
     const pause = Math.min(
       LONGEST_PROBE_PAUSE_SECONDS * pauseScale,

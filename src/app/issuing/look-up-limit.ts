@@ -1,5 +1,5 @@
 import type { Mode } from '../../domain/common/ids.js';
-import { addSeconds, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
+import { addSeconds, type Instant, isBefore, isWithin, laterOf } from '../../domain/common/time.js';
 import { testPlacesOf } from '../../lib/lanes.js';
 import type { Caller } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
@@ -130,8 +130,5 @@ const LAST_LOOK_UPS_SECONDS = 5;
 const LAST_LOOK_UP_AT_LEAST_SECONDS = 2;
 
 /** When a last look-up that begins at `now` is given up. It shares its time with all last look-ups since `since`. */
-export const lastLookUpUntil = (now: Instant, since: Instant = now): Instant => {
-  const together = addSeconds(since, LAST_LOOK_UPS_SECONDS);
-  const atLeast = addSeconds(now, LAST_LOOK_UP_AT_LEAST_SECONDS);
-  return isBefore(together, atLeast) ? atLeast : together;
-};
+export const lastLookUpUntil = (now: Instant, since: Instant = now): Instant =>
+  laterOf(addSeconds(since, LAST_LOOK_UPS_SECONDS), addSeconds(now, LAST_LOOK_UP_AT_LEAST_SECONDS));

@@ -1,7 +1,7 @@
 import { type AccessKey, providerOfKey } from '../../domain/common/access-key.js';
 import { type Mode, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
-import { addSeconds, DAY_SECONDS, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, earlierOf, type Instant, isBefore } from '../../domain/common/time.js';
 import { isCanceledOrReplaced } from '../../domain/invoice/status.js';
 import { type Caller, isCertificateReason } from '../../ports/authorizer.js';
 import type {
@@ -128,8 +128,7 @@ const saveProgress = (
   progress: QueueProgress,
   { distributionProgress }: DistributionDeps,
 ): Promise<void> => {
-  const dates = [progress.queueDueAt, ...progress.waiting.map(({ dueAt }) => dueAt)];
-  const dueAt = dates.reduce((first, one) => (isBefore(one, first) ? one : first));
+  const dueAt = progress.waiting.map((one) => one.dueAt).reduce(earlierOf, progress.queueDueAt);
   return distributionProgress.save(caller, { ...progress, dueAt });
 };
 

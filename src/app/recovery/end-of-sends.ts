@@ -1,4 +1,4 @@
-import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, earlierOf, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Limits } from '../../domain/invoice/limits.js';
 import { mayBeSentUntil } from '../../domain/invoice/next-issue-step.js';
 import { CLOCKS_APART_SECONDS } from '../../domain/invoice/send-steps.js';
@@ -9,11 +9,7 @@ import type { RecoveryDeps } from './ask-series.js';
 export const slowerNow = async ({
   clock,
   databaseNow,
-}: Pick<RecoveryDeps, 'clock' | 'databaseNow'>): Promise<Instant> => {
-  const instant = await databaseNow();
-  const now = clock.now();
-  return isBefore(now, instant) ? now : instant;
-};
+}: Pick<RecoveryDeps, 'clock' | 'databaseNow'>): Promise<Instant> => earlierOf(await databaseNow(), clock.now());
 
 /** Until when an issuer, whose clock may be behind this one, may send the open invoice; undefined when none will. */
 export const sendableUntil = (state: InvoiceState, limits: Limits, now: Instant): Instant | undefined => {

@@ -1,7 +1,7 @@
 import type { AccessKey } from '../../domain/common/access-key.js';
 import { type CompanyId, dpsStream, type Mode } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
-import { addSeconds, DAY_SECONDS, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
+import { addSeconds, DAY_SECONDS, earlierOf, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import { dpsNumbersFrom, goOnAfterNotes } from '../../domain/dps-number/dps-number.js';
 import { absenceGapSeconds } from '../../domain/invoice/limits.js';
 import { counted } from '../../lib/counted.js';
@@ -153,11 +153,9 @@ export const compareRestoredLog = async (
  */
 const GIVEN_AGAIN_SECONDS = 7 * DAY_SECONDS;
 
+/** A loss that lies ahead was seen by a clock that was ahead. */
 const takenSinceFor = ({ clock, lostBefore }: RecoveryDeps): Instant =>
   addSeconds(earlierOf(clock.now(), lostBefore), -GIVEN_AGAIN_SECONDS);
-
-// A loss that lies ahead was seen by a clock that was ahead.
-const earlierOf = (now: Instant, seenAt: Instant): Instant => (isBefore(now, seenAt) ? now : seenAt);
 
 /**
  * An absence counts only after the deadline of the send (docs/architecture.md#never-twice, 6), and the deadlines of the sends that the log has lost are

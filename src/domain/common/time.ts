@@ -71,6 +71,8 @@ export const isWithin = (now: Instant, since: Instant, until: Instant): boolean 
 
 export const laterOf = (a: Instant, b: Instant): Instant => (isBefore(a, b) ? b : a);
 
+export const earlierOf = (a: Instant, b: Instant): Instant => (isBefore(b, a) ? b : a);
+
 /** The zone, never a fixed offset: the law may bring daylight saving back (INV-cancelable_until). */
 const makeZone = () => new Intl.DateTimeFormat('en-US', { timeZone: 'America/Sao_Paulo', timeZoneName: 'longOffset' });
 

@@ -1,5 +1,5 @@
 import { present } from '../common/present.js';
-import { addSeconds, epochMs, type Instant, isBefore, laterOf } from '../common/time.js';
+import { addSeconds, earlierOf, epochMs, type Instant, isBefore, laterOf } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
 import {
   absenceGapSeconds,
@@ -151,7 +151,7 @@ export const progressOfSend = (
   now: Instant,
 ): LookupProgress => {
   const last = stored?.lastAskedAt;
-  const since = isBefore(resolvedAt, attemptedAt) ? resolvedAt : attemptedAt;
+  const since = earlierOf(attemptedAt, resolvedAt);
   if (stored === undefined || last === undefined || isBefore(now, last)) return { asked: 0 };
   if (isAhead(resolvedAt, now)) return { asked: stored.asked, lastAskedAt: last };
   return isBefore(last, since) ? { asked: 0 } : stored;

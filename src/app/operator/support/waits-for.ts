@@ -1,5 +1,5 @@
 import type { CompanyId, Mode, StreamName } from '../../../domain/common/ids.js';
-import { type Instant, isBefore } from '../../../domain/common/time.js';
+import { earlierOf, type Instant } from '../../../domain/common/time.js';
 import { hasValidCertificate } from '../../../domain/company/eligibility.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
 import type { Limits } from '../../../domain/invoice/limits.js';
@@ -117,7 +117,7 @@ const stepFrom = (stepAt: (at: Instant) => SendStep<Send>, at: Instant, endsAt: 
   const step = stepAt(at);
   if (step.do === 'nothing') return undefined;
   if (step.do !== 'wait') return { step: step.do, from: at };
-  return stepFrom(stepAt, isBefore(endsAt, step.until) ? endsAt : step.until, endsAt);
+  return stepFrom(stepAt, earlierOf(endsAt, step.until), endsAt);
 };
 
 /** A refused certificate holds sends alone. `takesNumber`: the send is of a new DPS, which needs a number of the series. */
