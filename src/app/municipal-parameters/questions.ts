@@ -8,6 +8,7 @@ import {
   questionKeyOf,
   REFRESH_SECONDS,
 } from '../../domain/municipality/parameters.js';
+import { groupedBy } from '../../lib/grouped-by.js';
 import { knownIn, type ParametersEntry } from '../../ports/municipal-parameters.js';
 import type { Wanted } from './wanted.js';
 
@@ -50,16 +51,6 @@ export const nextQuestionOf = (
     if (best === undefined || rank < best.rank) best = { question, rank };
   }
   return best;
-};
-
-const groupedBy = <Item>(items: readonly Item[], keyOf: (item: Item) => string): ReadonlyMap<string, Item[]> => {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 };
 
 /** The entries about rates, by the national part of their services. */

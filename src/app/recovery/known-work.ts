@@ -17,6 +17,7 @@ import { epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import type { CompanyEvent, Registration } from '../../domain/company/events.js';
 import type { DpsNumberEvent } from '../../domain/dps-number/events.js';
 import type { InvoiceEvent, InvoiceEventType } from '../../domain/invoice/events.js';
+import { groupedBy } from '../../lib/grouped-by.js';
 import type { EventLog } from '../../ports/event-log.js';
 import { type DecodedEvent, decodeSealed } from '../event-store/codec.js';
 import { walkLog } from '../event-store/walk-log.js';
@@ -115,12 +116,7 @@ export const readKnownWork = async (log: Pick<EventLog, 'readAll'>, takenSince: 
   const taken = [...known.taken].flatMap(([invoiceId, all]) =>
     known.open.has(invoiceId) ? all : takenSinceOf(all, takenSince),
   );
-  const bySeries = new Map<StreamName, Taken[]>();
-  for (const one of taken) {
-    const own = bySeries.get(one.stream);
-    if (own === undefined) bySeries.set(one.stream, [one]);
-    else own.push(one);
-  }
+  const bySeries = groupedBy(taken, ({ stream }) => stream);
   return {
     companies: known.companies,
     open: [...known.open.values()],

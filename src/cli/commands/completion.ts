@@ -1,3 +1,4 @@
+import { groupedBy } from '../../lib/grouped-by.js';
 import { badUsage, type Command, done } from '../command.js';
 import { optionsOf } from '../program.js';
 
@@ -57,15 +58,11 @@ complete -o filenames -F _nfse nfse`,
 };
 
 const fishScript = (commands: readonly Command[]): string => {
-  const groups = new Map<string, Command[]>();
-  for (const command of commands) {
-    const [first = ''] = command.name.split(' ');
-    groups.set(first, [...(groups.get(first) ?? []), command]);
-  }
+  const groups = groupedBy(commands, ({ name }) => name.replace(/ .*/, ''));
   const quoted = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;
   return [...groups]
     .flatMap(([first, members]) => [
-      `complete -c nfse -n __fish_use_subcommand -a ${first} -d ${quoted(members[0]?.summary ?? '')}`,
+      `complete -c nfse -n __fish_use_subcommand -a ${first} -d ${quoted(members[0].summary)}`,
       ...members.flatMap((command) => {
         const [, second] = command.name.split(' ');
         const seen = second === undefined ? first : second;

@@ -1,6 +1,7 @@
 import { isCnpj, providerOfKey } from '../../../domain/common/access-key.js';
-import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
+import { parseInvoiceStream, publicInvoiceId } from '../../../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../../../domain/common/time.js';
+import { groupedBy } from '../../../lib/grouped-by.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { loadCompany } from '../company/company-commands.js';
@@ -8,6 +9,7 @@ import { type ImportProblems, LINES_AT_ONCE, type Numbered } from './import-prob
 import { isOnRecord } from './notes-met.js';
 import {
   holdersOfKeys,
+  type KeyHolder,
   type KeyHoldersDeps,
   type Unsettled,
   type UnsettledDeps,
@@ -37,27 +39,21 @@ const notRegistered = (companyId: string): string =>
     ? `cnpj ${companyId} is no registered company: nfse company put FILE.json`
     : `cnpj ${companyId} has wrong check digits`;
 
-type HoldersByKey = ReadonlyMap<string, readonly StreamName[]>;
-
-/** The invoices that hold the access keys of these lines. */
-export const holdersByKey = async (plans: readonly Numbered[], deps: KeyHoldersDeps): Promise<HoldersByKey> => {
-  const keys = plans.flatMap(({ plan }) => plan.data.accessKey ?? []);
-  const holders = new Map<string, readonly StreamName[]>();
-  for (const { accessKey, stream } of await holdersOfKeys(keys, deps)) {
-    holders.set(accessKey, [...(holders.get(accessKey) ?? []), stream]);
-  }
-  return holders;
-};
-
 /**
  * One note is one invoice: a key that another invoice of the mode holds is refused. An invoice of another company does not refuse the line of the
  * company whose CNPJ is in the key, because its import was the mistake, and refuses no repeated request of this company.
  */
-export const checkAccessKeys = (plans: readonly Numbered[], holders: HoldersByKey, problems: ImportProblems): void => {
+export const checkAccessKeys = async (
+  plans: readonly Numbered[],
+  deps: KeyHoldersDeps,
+  problems: ImportProblems,
+): Promise<void> => {
+  const keys = plans.flatMap(({ plan }) => plan.data.accessKey ?? []);
+  const holders = groupedBy(await holdersOfKeys(keys, deps), (one) => one.accessKey);
   for (const { number, plan } of plans) {
     const { mode, companyId, accessKey = '' } = plan.data;
     const isOfThisCompany = providerOfKey(accessKey) === companyId;
-    const refuses = (stream: StreamName): boolean => {
+    const refuses = ({ stream }: KeyHolder): boolean => {
       const holder = parseInvoiceStream(stream);
       return stream !== plan.stream && holder?.mode === mode && (!isOfThisCompany || holder.companyId === companyId);
     };

@@ -2,7 +2,7 @@ import { inGroups } from '../../../lib/in-groups.js';
 import type { EventLog } from '../../../ports/event-log.js';
 import { type AppendDeps, appendAll } from './append-lines.js';
 import { checkImport, type ImportCheck, isCompletion, type Refusal } from './check-line.js';
-import { checkAccessKeys, checkCompanies, checkUnsettled, holdersByKey } from './check-lines.js';
+import { checkAccessKeys, checkCompanies, checkUnsettled } from './check-lines.js';
 import type { NoteFiles, PlannedImport } from './import-line.js';
 import {
   createImportProblems,
@@ -55,8 +55,7 @@ export const importInvoices = async (text: string, deps: ImportDeps): Promise<Im
   const plans = await planLines(text, deps, problems);
   const fresh = withoutRepetitions(plans, problems);
   await checkCompanies(fresh, deps, problems);
-  const holders = await holdersByKey(fresh, deps);
-  checkAccessKeys(fresh, holders, problems);
+  await checkAccessKeys(fresh, deps, problems);
   const check = async (entry: Numbered): Promise<Numbered & { check: ImportCheck }> => {
     const checked = await checkImport(entry.plan, deps);
     if (checked.kind === 'refused') reportRefused(entry.number, checked, problems);

@@ -28,7 +28,7 @@ export type KeyHoldersDeps = {
 const KEYS_AT_ONCE = 500;
 const ROWS_AT_ONCE = 16;
 
-type KeyHolder = { accessKey: string; stream: StreamName };
+export type KeyHolder = { accessKey: string; stream: StreamName };
 
 /**
  * The invoices that hold these access keys: by the rows, and by the events that the rows do not hold yet. After a loss of the log rows may show invoices
