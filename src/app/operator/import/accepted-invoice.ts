@@ -3,13 +3,13 @@ import { publicInvoiceId } from '../../../domain/common/ids.js';
 import { withLineFeeds } from '../../../domain/common/line-ends.js';
 import { decideAuthorized } from '../../../domain/invoice/decide-issuance.js';
 import { type Decision, stale } from '../../../domain/invoice/decision.js';
-import type { Customer, ReadInvoiceEvent } from '../../../domain/invoice/events.js';
+import type { ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import { hasMetOther, isOfLostAttempt, noteMet } from '../../../domain/invoice/note-met.js';
 import { allCameToNothing, type InvoiceState, isUnsettled } from '../../../domain/invoice/state.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { decideAndAppend } from '../../issuing/decide-and-append.js';
-import { contradictsAcceptance } from '../../issuing/found-documents.js';
+import { contradictsAcceptance, customerDocumentOf } from '../../issuing/found-documents.js';
 import type { LoadedInvoice } from '../../read/read-invoice.js';
 import type { Imported, PlannedImport } from './import-line.js';
 
@@ -100,7 +100,7 @@ const differingField = (accepted: Accepted, data: Imported): string | undefined 
     ['amount_in_cents', data.amountInCents, accepted.amountInCents],
     ['reference', data.reference, accepted.reference ?? ''],
     ['description', lineFeeds(data.description), lineFeeds(accepted.description ?? data.description)],
-    ['customer', data.customer && documentOf(data.customer), documentOf(accepted.customer)],
+    ['customer', data.customer && customerDocumentOf(data.customer), customerDocumentOf(accepted.customer)],
     ['service_code', data.serviceCode, line.serviceCode],
     ['cnae', data.cnae, line.cnae],
     ['foreign_amount', data.foreignAmount?.amountInCents, foreignAmount?.amountInCents ?? 0],
@@ -109,9 +109,6 @@ const differingField = (accepted: Accepted, data: Imported): string | undefined 
 };
 
 const lineFeeds = (text: string | undefined): string | undefined => text && withLineFeeds(text);
-
-const documentOf = (customer: Customer | undefined): string =>
-  (customer?.type === 'br' ? customer.document : customer?.taxId) ?? '';
 
 type AttachDeps = { store: EventStore; clock: Clock; actor: `support:${string}` };
 

@@ -8,6 +8,7 @@ import { createUnopenedFields } from '../../audit/opened-fields.js';
 import { decodeEvent } from '../../event-store/codec.js';
 import { unpacked } from '../../event-store/packing.js';
 import { shareOf, type WalkProgress, walkLog } from '../../event-store/walk-log.js';
+import { customerDocumentOf } from '../../issuing/found-documents.js';
 import { isSameDocument, mentions, type PersonalDocument, xmlNames } from './document.js';
 
 /** Which part of an invoice names the document. A settlement's part is the evidence that support typed. */
@@ -151,7 +152,7 @@ const partsThatName = (document: PersonalDocument, event: ReadInvoiceEvent, stre
 
 const isCustomer = (customer: Customer | undefined, document: PersonalDocument): boolean =>
   customer !== undefined &&
-  (isSameDocument(customer.type === 'br' ? customer.document : customer.taxId, document) ||
+  (isSameDocument(customerDocumentOf(customer), document) ||
     [customer.name, ...Object.values(customer.address ?? {})].some(
       (text) => typeof text === 'string' && mentions(text, document),
     ));

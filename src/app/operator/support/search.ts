@@ -21,6 +21,7 @@ import { createUnopenedFields, type UnopenedFields } from '../../audit/opened-fi
 import { openCopiedField } from '../../event-store/codec.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { invoiceIdOfReference } from '../../event-store/hashes.js';
+import { customerDocumentOf } from '../../issuing/found-documents.js';
 import { loadSealedInvoice } from '../../read/read-invoice.js';
 import { documentMark, isSameDocument, readDocument } from '../privacy/document.js';
 import { allocatedInvoice } from '../sent-under.js';
@@ -298,8 +299,7 @@ const documentOf = async (
   if (state.kind !== 'invoice' || state.facts.customer === undefined) return undefined;
   try {
     const opened = await openCopiedField(state.facts.customer, stream, 'customer', sealingKeys);
-    const customer = opened as Customer | undefined;
-    return customer?.type === 'br' ? customer.document : customer?.taxId;
+    return customerDocumentOf(opened as Customer | undefined);
   } catch (error) {
     if (!(error instanceof SealedTextChanged)) throw error;
     // The row copies the field from the first event of the stream.
