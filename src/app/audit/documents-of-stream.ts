@@ -1,6 +1,6 @@
 import type { AccessKey } from '../../domain/common/access-key.js';
 import type { StreamName } from '../../domain/common/ids.js';
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import { type InvoiceEvent, noteGivenBy } from '../../domain/invoice/events.js';
 import type { EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
 
 /** A check that spans events of one stream. `afterEvent` is called after each event, also when its document could not be opened. */
@@ -50,23 +50,11 @@ export const createNoteKeys = (): SpanningCheck & { of(stream: StreamName): Acce
   return {
     of: (stream) => keys.get(stream),
     afterEvent: (stream, event) => {
-      const key = issuedKeyOf(event);
+      const key = noteGivenBy(event)?.accessKey;
       if (key !== undefined) keys.set(stream, key);
       else if (CANCELED.has(event.type)) keys.delete(stream);
     },
   };
-};
-
-const issuedKeyOf = ({ type, data }: InvoiceEvent): AccessKey | undefined => {
-  switch (type) {
-    case 'Authorized':
-    case 'InvoiceImported':
-      return data.accessKey;
-    case 'IndeterminateResolved':
-      return data.as === 'issued' ? data.accessKey : undefined;
-    default:
-      return undefined;
-  }
 };
 
 /** What an invoice has sent: the digest of each attempt, undefined for a document that could not be opened. */

@@ -11,7 +11,12 @@ import {
 } from '../../domain/common/ids.js';
 import { companyEventTypes } from '../../domain/company/events.js';
 import { dpsNumberEventTypes } from '../../domain/dps-number/events.js';
-import { type InvoiceEvent, invoiceEventTypes, type ReadInvoiceEvent } from '../../domain/invoice/events.js';
+import {
+  type InvoiceEvent,
+  invoiceEventTypes,
+  noteGivenBy,
+  type ReadInvoiceEvent,
+} from '../../domain/invoice/events.js';
 import { foldInvoice, type InvoiceFold, noEvents, notJudged } from '../../domain/log/invoice-fold.js';
 import type { DomainEvent, ReadEvent } from '../event-store/event-types.js';
 import type { ExaminedEvent } from './examine.js';
@@ -39,7 +44,7 @@ export const giveUp = (fold: StreamFold): void => {
 };
 
 /** The streams that the walk has met. `fromBeginning`: the walk has each of them from its first event on. */
-export type WalkedStreams = { has(stream: StreamName): boolean; fromBeginning: boolean };
+type WalkedStreams = { has(stream: StreamName): boolean; fromBeginning: boolean };
 
 /**
  * Invariants 1, 2, 4 and 5 of docs/architecture.md#invariants, as far as events alone show them, and one invoice for one request. What an event needs
@@ -94,29 +99,20 @@ export const createLogInvariants = (walked: WalkedStreams, keySeconds: number) =
     fold: StreamFold,
     { mode, companyId, invoiceId }: InvoiceAddress,
   ): readonly Finding[] => {
-    const accessKey = (key: string | undefined): readonly Finding[] =>
-      key === undefined ? [] : duplicate(event, fold, 'an access key', holders.accessKeys, `${mode} ${key}`);
-    switch (event.type) {
-      case 'IssuanceAttempted': {
-        const { series, number, dpsId } = event.data;
-        const dpsNumber = `${mode} ${companyId} ${series} ${number}`;
-        const isAllocated = !walked.fromBeginning || allocated.has(`${dpsNumber} ${invoiceId}`);
-        const isOwnId = isDpsIdOf(dpsId, { cnpj: companyId, series, number });
-        return [
-          ...breach(event, isOwnId ? undefined : 'a DPS id of another company, series or number'),
-          ...duplicate(event, fold, 'a DPS number', holders.dpsNumbers, dpsNumber),
-          ...duplicate(event, fold, 'a DPS id', holders.dpsIds, `${mode} ${dpsId}`),
-          ...breach(event, isAllocated ? undefined : 'a DPS number that was not allocated to this invoice'),
-        ];
-      }
-      case 'Authorized':
-      case 'InvoiceImported':
-        return accessKey(event.data.accessKey);
-      case 'IndeterminateResolved':
-        return event.data.as === 'issued' ? accessKey(event.data.accessKey) : [];
-      default:
-        return [];
+    if (event.type !== 'IssuanceAttempted') {
+      const key = noteGivenBy(event)?.accessKey;
+      return key === undefined ? [] : duplicate(event, fold, 'an access key', holders.accessKeys, `${mode} ${key}`);
     }
+    const { series, number, dpsId } = event.data;
+    const dpsNumber = `${mode} ${companyId} ${series} ${number}`;
+    const isAllocated = !walked.fromBeginning || allocated.has(`${dpsNumber} ${invoiceId}`);
+    const isOwnId = isDpsIdOf(dpsId, { cnpj: companyId, series, number });
+    return [
+      ...breach(event, isOwnId ? undefined : 'a DPS id of another company, series or number'),
+      ...duplicate(event, fold, 'a DPS number', holders.dpsNumbers, dpsNumber),
+      ...duplicate(event, fold, 'a DPS id', holders.dpsIds, `${mode} ${dpsId}`),
+      ...breach(event, isAllocated ? undefined : 'a DPS number that was not allocated to this invoice'),
+    ];
   };
 
   const dpsNumber = (event: JudgedEvent, fold: StreamFold): readonly Finding[] => {

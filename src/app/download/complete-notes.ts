@@ -4,7 +4,7 @@ import { providerOfKey } from '../../domain/common/access-key.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { type Cents, centsFromDecimal } from '../../domain/common/money.js';
 import { present } from '../../domain/common/present.js';
-import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import { type InvoiceEvent, noteGivenBy } from '../../domain/invoice/events.js';
 import { evolve } from '../../domain/invoice/evolve.js';
 import { isOfLostAttempt } from '../../domain/invoice/note-met.js';
 import { type Invoice, type InvoiceState, type IssueAttempt, initialInvoice } from '../../domain/invoice/state.js';
@@ -145,12 +145,13 @@ type WithoutHash = { amountInCents: Cents; sent?: readonly IssueAttempt[] };
 
 /** Undefined when the log has the document, or when the client may not have it. */
 const missingNoteOf = (events: readonly StoredEvent[]): Missing | undefined => {
-  const of = events.findLast(isNote);
-  if (of === undefined || (of.data.nfseXmlGzip as string | undefined) !== undefined) return undefined;
+  const of = events.findLast((event) => noteGivenBy(event) !== undefined);
+  const note = of && noteGivenBy(of);
+  if (of === undefined || note === undefined || note.nfseXmlGzip !== undefined) return undefined;
   const state = events.reduce<InvoiceState>(evolve, initialInvoice);
   if (state.kind !== 'invoice' || !isDownloadable(state)) return undefined;
   const { mode, companyId, amountInCents } = state.facts;
-  const { accessKey, nfseSha256: sha256 } = of.data;
+  const { accessKey, nfseSha256: sha256 } = note;
   if (accessKey === undefined || providerOfKey(accessKey) !== companyId) return undefined;
   // Test bytes that were recorded and cannot be opened were erased.
   if (mode === 'test' && sha256 !== undefined) return undefined;
@@ -159,18 +160,8 @@ const missingNoteOf = (events: readonly StoredEvent[]): Missing | undefined => {
 };
 
 const sentFor = (
-  { type }: NoteEvent,
+  { type }: StoredEvent,
   { attempts }: Invoice,
   events: readonly StoredEvent[],
 ): readonly IssueAttempt[] | undefined =>
   type === 'InvoiceImported' || isOfLostAttempt(events) ? undefined : attempts;
-
-type NoteEvent = Extract<
-  StoredEvent,
-  { type: 'Authorized' | 'InvoiceImported' } | { type: 'IndeterminateResolved'; data: { as: 'issued' } }
->;
-
-const isNote = (event: StoredEvent): event is NoteEvent =>
-  event.type === 'Authorized' ||
-  event.type === 'InvoiceImported' ||
-  (event.type === 'IndeterminateResolved' && event.data.as === 'issued');

@@ -4,7 +4,7 @@ import type { Refusal } from '../../domain/common/error-catalogue.js';
 import { type InvoiceAddress, invoiceStream, parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
-import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';
+import { noteGivenBy, type ReadInvoiceEvent } from '../../domain/invoice/events.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import {
   type InvoiceStatus,
@@ -124,7 +124,7 @@ export const noteXmlOf = async (stream: StreamName, store: EventStore): Promise<
 };
 
 const gzipOfNote = (events: readonly ReadInvoiceEvent[]): Buffer | undefined => {
-  const gzip = events.map(nfseXmlGzipOf).findLast((xml) => xml !== undefined);
+  const gzip = events.map((event) => noteGivenBy(event)?.nfseXmlGzip).findLast((xml) => xml !== undefined);
   return gzip === undefined ? undefined : Buffer.from(gzip, 'base64');
 };
 
@@ -136,11 +136,6 @@ const unzipped = (bytes: Buffer): Promise<Buffer> =>
 
 /** Twice the largest note that is accepted from the authorizer. An imported file could unpack to more. */
 export const MAX_XML_BYTES = 2 * 1024 * 1024;
-
-const nfseXmlGzipOf = (event: ReadInvoiceEvent): string | undefined => {
-  if (event.type === 'Authorized' || event.type === 'InvoiceImported') return event.data.nfseXmlGzip;
-  return event.type === 'IndeterminateResolved' && event.data.as === 'issued' ? event.data.nfseXmlGzip : undefined;
-};
 
 /** Whether the log has, or had, the bytes of the note that the event records. */
 const isRecordedNote = (event: ReadInvoiceEvent): boolean =>

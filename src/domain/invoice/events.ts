@@ -355,6 +355,12 @@ export type ReadInvoiceEvent = {
   [T in InvoiceEventType]: { type: T; data: Erasable<InvoiceEventData<T>, (typeof invoicePersonalFields)[T][number]> };
 }[InvoiceEventType];
 
+/** The note that the event gives to its invoice, as the event records it; undefined for an event that gives none. */
+export const noteGivenBy = (event: ReadInvoiceEvent) => {
+  if (event.type === 'Authorized' || event.type === 'InvoiceImported') return event.data;
+  return event.type === 'IndeterminateResolved' && event.data.as === 'issued' ? event.data : undefined;
+};
+
 const unchanged = <Data>(data: Data): Data => data;
 
 /**
