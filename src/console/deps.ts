@@ -1,4 +1,3 @@
-import type { EventStore } from '../app/event-store/event-store.js';
 import type { SettleCommand, SettleResult } from '../app/operator/settlement/settle-invoice.js';
 import type { SearchDeps } from '../app/operator/support/search.js';
 import type { StoppedSeries } from '../app/operator/support/stopped-series.js';
@@ -9,7 +8,6 @@ import type { Limits } from '../domain/invoice/limits.js';
 import type { Invoice } from '../domain/invoice/state.js';
 import type { CertificateRefusal } from '../ports/certificate-refusals.js';
 import type { CertificateVault } from '../ports/certificate-vault.js';
-import type { EventLog } from '../ports/event-log.js';
 import type { BuildingStatus, ProjectionStatus } from '../ports/projection-status.js';
 import type { ReadModel } from '../ports/read-model.js';
 import type { LookupProgressStore } from '../ports/work-progress.js';
@@ -66,8 +64,6 @@ export type AccessRules = {
 export type ConsoleDeps = SearchDeps & {
   access: AccessRules;
   readModel: ReadModel;
-  log: Pick<EventLog, 'read'>;
-  store: EventStore;
   lookups: Pick<LookupProgressStore, 'get'>;
   vault: Pick<CertificateVault, 'holds'>;
   limits: Limits;

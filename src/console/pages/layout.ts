@@ -193,16 +193,8 @@ const TYPED = ['as', 'access_key', 'other_sales', 'evidence', 'text'] as const;
 
 export type TypedFields = Readonly<Record<(typeof TYPED)[number], string>>;
 
-export const typedFieldsOf = (field: (name: string) => string): TypedFields => {
-  const [as, access_key, other_sales, evidence, text] = TYPED.map((name) => field(name).trim());
-  return {
-    as: as ?? '',
-    access_key: access_key ?? '',
-    other_sales: other_sales ?? '',
-    evidence: evidence ?? '',
-    text: text ?? '',
-  };
-};
+export const typedFieldsOf = (field: (name: string) => string): TypedFields =>
+  Object.fromEntries(TYPED.map((name) => [name, field(name).trim()])) as TypedFields;
 
 /**
  * What was typed into a form that was not taken, so that the operator can copy the texts into the next form. The fields have names, so that a sign-in

@@ -60,7 +60,7 @@ const searchAgain = (context: PageContext, typed: TypedSearch): Html =>
 const inSentence = (name: string): string => name.replace(/^\p{Lu}(?!\p{Lu})/u, (first) => first.toLowerCase());
 
 /** What was searched for, without the kinds. */
-type Searched = { text: string; companyId?: string; before?: SupportCursor };
+type Searched = { text: string; companyId: string | undefined; before: SupportCursor | undefined };
 
 type Results = { typed: TypedSearch; query: Searched; result: SearchResult; found: readonly ShownInvoice[] };
 

@@ -109,15 +109,10 @@ const readQuery = (field: (name: string) => string) => {
   const text = field('text')
     .replace(/\p{Cc}/gu, '')
     .trim();
-  const companyId = bareText(field('company').replace(/\p{Cc}/gu, ''));
+  const companyId = bareText(field('company').replace(/\p{Cc}/gu, '')) || undefined;
   const wanted = SEARCH_KINDS.find((one) => one === field('by'));
-  const kinds = kindsToLookFor(text, wanted, companyId === '' ? undefined : companyId);
+  const kinds = kindsToLookFor(text, wanted, companyId);
   const before = readCursor(field('created_at'), field('stream'));
-  const query = {
-    text,
-    kinds,
-    ...(companyId === '' ? {} : { companyId }),
-    ...(before === undefined ? {} : { before }),
-  };
-  return { query, typed: { text, by: wanted ?? '', company: field('company').trim() } };
+  const typed = { text, by: wanted ?? '', company: field('company').trim() };
+  return { query: { text, kinds, companyId, before }, typed };
 };
