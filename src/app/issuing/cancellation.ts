@@ -27,7 +27,7 @@ import { compareRequest, confirmationFrom, elsewhereFrom, type SentRequest, sent
 import { lastLookUpUntil } from './look-up-limit.js';
 import { concludeIfDue, haltedBy, refusedBySchema, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
-import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
+import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf, unlessUnfit } from './stored-documents.js';
 
 /** A request for a cancellation event. */
 type CancellationSending = {
@@ -143,12 +143,8 @@ const isOfLostSend = async (
   const built = unsignedRequest(open);
   const identity = await deps.identityOf(open.work.invoice.facts);
   if (built === undefined || identity === undefined || built.id !== found.requestId) return false;
-  try {
-    return (await deps.signer.signPedRegEvento(built.xml, identity)).digest === found.digest;
-  } catch (error) {
-    if (error instanceof SchemaViolation) return false;
-    throw error;
-  }
+  const signed = await deps.signer.signPedRegEvento(built.xml, identity).catch(unlessUnfit);
+  return signed?.digest === found.digest;
 };
 
 const pendingOf = ({ state, events }: LoadedInvoice): PendingCancellation | undefined => {

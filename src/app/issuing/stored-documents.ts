@@ -36,7 +36,8 @@ export const storedOf = ({ bytes, digest, signatureMark }: SignedDocument): Stor
 /** The signed bytes, unpacked before an attempt is recorded, so that none is recorded for bytes that cannot be sent. */
 export const bytesOf = ({ signedGzip }: StoredSignature): Buffer => unpacked(signedGzip);
 
-const unlessUnfit = (error: unknown): SignedDocument | undefined => {
+/** For `catch` of signing: undefined where our own check refuses the document. Throws every other error. */
+export const unlessUnfit = (error: unknown): undefined => {
   if (error instanceof SchemaViolation) return undefined;
   throw error;
 };

@@ -4,9 +4,9 @@ import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
 import { decideAuthorized } from '../../domain/invoice/decide-issuance.js';
 import { allCameToNothing, hasEndedWithout, type InvoiceState } from '../../domain/invoice/state.js';
-import { SchemaViolation } from '../../ports/documents.js';
 import { decideAndAppend } from '../issuing/decide-and-append.js';
 import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
+import { unlessUnfit } from '../issuing/stored-documents.js';
 import { reserve } from '../operator/import/reservations.js';
 import { standsUnder } from '../operator/sent-under.js';
 import { type LoadedInvoice, loadInvoice } from '../read/read-invoice.js';
@@ -66,20 +66,9 @@ export const givesNote = async (
   if (identity === undefined) return false;
   const content = { ...accepted.data, description };
   const dps = buildDps({ mode, series, number, accepted: content, currencyCode: deps.currencyCode });
-  return dps.id === note.dpsId && (await digestOf(dps.xml, identity, deps)) === note.digest;
-};
-
-const digestOf = async (
-  xml: string,
-  identity: Parameters<RecoveryDeps['signer']['signDps']>[1],
-  { signer }: RecoveryDeps,
-): Promise<string | undefined> => {
-  try {
-    return (await signer.signDps(xml, identity)).digest;
-  } catch (error) {
-    if (error instanceof SchemaViolation) return undefined;
-    throw error;
-  }
+  if (dps.id !== note.dpsId) return false;
+  const signed = await deps.signer.signDps(dps.xml, identity).catch(unlessUnfit);
+  return signed?.digest === note.digest;
 };
 
 /** Notes of one series that no invoice of the log holds. */
