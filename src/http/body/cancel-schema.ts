@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { text } from './text.js';
 
+/** What each reason means, in requests and in answers. */
+export const CANCEL_REASONS = {
+  issuance_error: 'Erro na emissão.',
+  service_not_provided: 'Serviço não prestado.',
+  other: 'Outro motivo.',
+} as const;
+
 /** The body of `POST /v1/nfse/{id}/cancel`; `{}` is enough. */
 export const cancelBody = v.strictObject({
   reason: v.optional(
@@ -10,13 +17,7 @@ export const cancelBody = v.strictObject({
         'reason deve ser issuance_error, service_not_provided ou other.',
       ),
       v.description('Motivo; other quando não vem.'),
-      v.metadata({
-        meanings: {
-          issuance_error: 'Erro na emissão.',
-          service_not_provided: 'Serviço não prestado.',
-          other: 'Outro motivo.',
-        },
-      }),
+      v.metadata({ meanings: CANCEL_REASONS }),
     ),
   ),
   description: v.optional(

@@ -80,6 +80,12 @@ export const addressInput = v.strictObject({
   ),
 });
 
+/** What each reason for a missing tax id means, in requests and in answers. */
+export const ABSENCE_REASONS = {
+  exempt: 'O cliente está dispensado de identificação fiscal.',
+  not_required: 'O país do cliente não exige identificação fiscal.',
+} as const;
+
 export const customerInput = v.strictObject({
   type: v.optional(
     v.pipe(
@@ -120,12 +126,7 @@ export const customerInput = v.strictObject({
     v.pipe(
       v.picklist(['exempt', 'not_required'], 'customer.tax_id_absence_reason deve ser exempt ou not_required.'),
       v.description('Motivo de não haver tax_id.'),
-      v.metadata({
-        meanings: {
-          exempt: 'O cliente está dispensado de identificação fiscal.',
-          not_required: 'O país do cliente não exige identificação fiscal.',
-        },
-      }),
+      v.metadata({ meanings: ABSENCE_REASONS }),
     ),
   ),
   address: v.optional(addressInput),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
-import { CUSTOMER_DOCUMENT } from '../body/issue-schema.js';
+import { CANCEL_REASONS } from '../body/cancel-schema.js';
+import { ABSENCE_REASONS, CUSTOMER_DOCUMENT } from '../body/issue-schema.js';
 
 /* The bodies that the API answers with, field by field in the order of docs/contract.md; absent fields are never null. */
 
@@ -45,11 +46,6 @@ export const addressResponse = v.object({
   country: v.optional(digits(/^[A-Z]{2}$/, 'País, código ISO 3166-1 alpha-2.')),
 });
 
-const absenceReason = oneOf('Motivo de não haver tax_id.', {
-  exempt: 'O cliente está dispensado de identificação fiscal.',
-  not_required: 'O país do cliente não exige identificação fiscal.',
-});
-
 export const customerResponse = v.object({
   document: v.optional(digits(CUSTOMER_DOCUMENT, 'CPF ou CNPJ, só dígitos. Ausente no cliente do exterior.')),
   name: v.optional(text('Nome como registrado; o de um CNPJ vem do cadastro da Receita.')),
@@ -57,7 +53,7 @@ export const customerResponse = v.object({
     oneOf('Tipo do cliente.', { br: 'Cliente no Brasil.', foreign: 'Cliente no exterior: a nota é uma exportação.' }),
   ),
   tax_id: v.optional(text('Identificação fiscal no exterior (NIF). Só no cliente do exterior.')),
-  tax_id_absence_reason: v.optional(absenceReason),
+  tax_id_absence_reason: v.optional(oneOf('Motivo de não haver tax_id.', ABSENCE_REASONS)),
   address: v.optional(addressResponse),
 });
 
@@ -82,13 +78,7 @@ export const cancellationResponse = v.object({
       'Não confirmado. A nota continua issued. Não emita outra: em produção fale com o suporte, no modo de teste peça de novo.',
   }),
   requested_at: instant('Quando o cancelamento foi pedido.'),
-  reason: v.optional(
-    oneOf('Motivo do pedido; other quando nenhum foi enviado.', {
-      issuance_error: 'Erro na emissão.',
-      service_not_provided: 'Serviço não prestado.',
-      other: 'Outro motivo.',
-    }),
-  ),
+  reason: v.optional(oneOf('Motivo do pedido; other quando nenhum foi enviado.', CANCEL_REASONS)),
   error: v.optional(cancellationErrorResponse),
 });
 
