@@ -8,8 +8,7 @@ import { errorIndexPage, pageOfCode } from './error-pages.js';
 import { type AssetPath, assetNames, assetSource, type DocsFile, isAssetName, keepFiles } from './files.js';
 import { guidePage, isChapterName, readGuide } from './guide.js';
 import { llmsText } from './llms-text.js';
-import type { Html } from './page.js';
-import { referencePage } from './reference-page.js';
+import { type Html, referencePage } from './page.js';
 
 /** `/openapi.json`, `/llms.txt` and `/docs`: outside `/v1`, without authentication, quota or kill switch. */
 export const addDocs = (app: Hono, deps: HttpDeps): void => {
@@ -60,21 +59,14 @@ export const addDocs = (app: Hono, deps: HttpDeps): void => {
       });
     });
   };
-  get('/openapi.json', async (c, call) => {
-    const read = async () => JSON.stringify(await description());
-    return answerFile(c, call, await file('/openapi.json', { contentType: 'application/json', read }));
+  const getText = (path: string, contentType: string, read: () => Promise<string>): unknown =>
+    get(path, async (c, call) => answerFile(c, call, await file(path, { contentType, read })));
+  getText('/openapi.json', 'application/json', async () => JSON.stringify(await description()));
+  getText('/docs/collection.json', 'application/json', async () => {
+    const { collectionOf } = await import('../openapi/collection.js');
+    return JSON.stringify(collectionOf(await description()), null, 2);
   });
-  get('/docs/collection.json', async (c, call) => {
-    const read = async () => {
-      const { collectionOf } = await import('../openapi/collection.js');
-      return JSON.stringify(collectionOf(await description()), null, 2);
-    };
-    return answerFile(c, call, await file('/docs/collection.json', { contentType: 'application/json', read }));
-  });
-  get('/llms.txt', async (c, call) => {
-    const read = async () => llmsText(deps.baseUrl);
-    return answerFile(c, call, await file('/llms.txt', { contentType: 'text/plain; charset=utf-8', read }));
-  });
+  getText('/llms.txt', 'text/plain; charset=utf-8', async () => llmsText(deps.baseUrl));
   getPage('/docs', async (c, call) => answerFile(c, call, await page('/docs', referencePage)));
   const guide = (path: string, name: Parameters<typeof guidePage>[0]) =>
     page(path, async (assetPath) => guidePage(name, await readGuide(name), assetPath));
