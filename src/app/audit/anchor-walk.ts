@@ -53,7 +53,7 @@ type Waiting = { position: LogPosition; stream: StreamName; revision: Revision; 
  * from the end that the anchor names, so that it judges the later anchors too.
  */
 export const createAnchorWalk = () => {
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   /** What moved after the furthest end. */
   let moved = createMovedHeads();
   /** What moved in the whole log, for stretches that overlap. */
@@ -70,14 +70,13 @@ export const createAnchorWalk = () => {
 
   const countUpTo = (position: LogPosition): void => {
     const following = waiting.findIndex((one) => one.position > position);
-    const covered = following < 0 ? waiting : waiting.slice(0, following);
+    const covered = waiting.splice(0, following < 0 ? waiting.length : following);
     for (const one of covered) {
       moved.add(one);
       heads.set(one.stream, { position: one.position, revision: one.revision, hash: one.hash });
       events[anchoredPart(one.stream)] += 1;
     }
     counted = covered.at(-1)?.position ?? counted;
-    waiting = following < 0 ? [] : waiting.slice(following);
   };
 
   /**

@@ -1,4 +1,4 @@
-import { type AuditEvent, type AuditEventType, consoleStream } from '../../domain/audit/events.js';
+import { type AuditEvent, consoleStream } from '../../domain/audit/events.js';
 import { epochMs } from '../../domain/common/time.js';
 import type { Revision } from '../../ports/event-log.js';
 import type { StreamEvent } from '../event-store/codec.js';
@@ -13,8 +13,6 @@ export type EndedSessions = {
 
 const PAGE = 500;
 
-type Stored = StreamEvent<Extract<AuditEvent, { type: AuditEventType }>>;
-
 /**
  * Reads the stream once, as far back as sessions live, and then only new events. While the log cannot be read, the known sessions stay as they
  * are: without the log nothing can be changed, and no page shows personal data.
@@ -26,7 +24,7 @@ export const createEndedSessions = (
   const ended = new Map<string, number>();
   let next: Revision | undefined;
 
-  const collect = (events: readonly Stored[]): void => {
+  const collect = (events: readonly StreamEvent<AuditEvent>[]): void => {
     for (const { type, data } of events) if (type === 'ConsoleSignedOut') ended.set(data.session, epochMs(data.at));
   };
   const oldest = (): number => epochMs(clock.now()) - lifeSeconds * 1000;

@@ -9,8 +9,6 @@ import type { EventStore } from '../event-store/event-store.js';
 /** `invoice` is null while the API would have answered 404: before acceptance, or after the life of a test invoice. */
 type Replay = { at: Instant; livemode: boolean; invoice: Invoice | null };
 
-type ReplayDeps = { store: EventStore; testRetentionSeconds: number };
-
 /**
  * The invoice as GET would have found it at that instant, folded from what had been recorded until then. Undefined for a stream that has no
  * events or is not an invoice's. Of a deleted test invoice only the last event is left, so `invoice` is null.
@@ -18,7 +16,7 @@ type ReplayDeps = { store: EventStore; testRetentionSeconds: number };
 export const replayInvoice = async (
   stream: StreamName,
   at: Instant,
-  { store, testRetentionSeconds }: ReplayDeps,
+  { store, testRetentionSeconds }: { store: EventStore; testRetentionSeconds: number },
 ): Promise<Replay | undefined> => {
   const address = parseInvoiceStream(stream);
   const { events } = await store.load<InvoiceEvent>(stream);

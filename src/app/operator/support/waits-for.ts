@@ -41,7 +41,6 @@ export type WaitsForDeps = {
   vault: Pick<CertificateVault, 'holds'>;
   store: Pick<EventStore, 'load'>;
   clock: Clock;
-  /** Certificates that the authorizer refuses. */
   refusedCertificates(): Promise<readonly CertificateRefusal[]>;
   lookups: Pick<LookupProgressStore, 'get'>;
   limits: Limits;
