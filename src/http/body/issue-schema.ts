@@ -80,6 +80,12 @@ export const addressInput = v.strictObject({
   ),
 });
 
+/** What each type of customer means, in requests and in answers. */
+export const CUSTOMER_TYPES = {
+  br: 'Cliente no Brasil.',
+  foreign: 'Cliente no exterior: a nota é uma exportação.',
+} as const;
+
 /** What each reason for a missing tax id means, in requests and in answers. */
 export const ABSENCE_REASONS = {
   exempt: 'O cliente está dispensado de identificação fiscal.',
@@ -91,12 +97,7 @@ export const customerInput = v.strictObject({
     v.pipe(
       v.picklist(['br', 'foreign'], 'customer.type deve ser br ou foreign.'),
       v.description('Tipo do cliente; br quando não vem.'),
-      v.metadata({
-        meanings: {
-          br: 'Cliente no Brasil.',
-          foreign: 'Cliente no exterior: a nota é uma exportação.',
-        },
-      }),
+      v.metadata({ meanings: CUSTOMER_TYPES }),
     ),
   ),
   document: v.optional(

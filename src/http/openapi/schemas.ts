@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type ErrorCode, errorCatalogue } from '../../domain/common/error-catalogue.js';
 import { CANCEL_REASONS } from '../body/cancel-schema.js';
-import { ABSENCE_REASONS, CUSTOMER_DOCUMENT } from '../body/issue-schema.js';
+import { ABSENCE_REASONS, CUSTOMER_DOCUMENT, CUSTOMER_TYPES } from '../body/issue-schema.js';
 
 /* The bodies that the API answers with, field by field in the order of docs/contract.md; absent fields are never null. */
 
@@ -49,9 +49,7 @@ export const addressResponse = v.object({
 export const customerResponse = v.object({
   document: v.optional(digits(CUSTOMER_DOCUMENT, 'CPF ou CNPJ, só dígitos. Ausente no cliente do exterior.')),
   name: v.optional(text('Nome como registrado; o de um CNPJ vem do cadastro da Receita.')),
-  type: v.optional(
-    oneOf('Tipo do cliente.', { br: 'Cliente no Brasil.', foreign: 'Cliente no exterior: a nota é uma exportação.' }),
-  ),
+  type: v.optional(oneOf('Tipo do cliente.', CUSTOMER_TYPES)),
   tax_id: v.optional(text('Identificação fiscal no exterior (NIF). Só no cliente do exterior.')),
   tax_id_absence_reason: v.optional(oneOf('Motivo de não haver tax_id.', ABSENCE_REASONS)),
   address: v.optional(addressResponse),
