@@ -77,7 +77,7 @@ const NAMED = {
 const IN_PROTOCOL = {
   attempt: { 'app/issuing/protocol.ts': 1 },
   // The answer or a deadline too near to send at all; and a document that cannot be written, or that our own check refuses.
-  outcome: { 'app/issuing/cancellation.ts': 1, 'app/issuing/note.ts': 2, 'app/issuing/record-result.ts': 1 },
+  outcome: { 'app/issuing/note.ts': 1, 'app/issuing/protocol.ts': 1, 'app/issuing/record-result.ts': 1 },
   // Found, proven absent; and found as another party's, a note or an event.
   lookup: { 'app/issuing/cancellation.ts': 1, 'app/issuing/note.ts': 1, 'app/issuing/record-look-up.ts': 2 },
   conclude: { 'app/issuing/protocol.ts': 1 },

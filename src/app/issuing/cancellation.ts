@@ -18,14 +18,13 @@ import type { Unsent } from '../../domain/invoice/send-steps.js';
 import { isDoubtful } from '../../domain/invoice/sent-document.js';
 import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
 import type { RegisteredEvent } from '../../ports/authorizer.js';
-import { SchemaViolation } from '../../ports/documents.js';
 import type { LoadedInvoice } from '../read/read-invoice.js';
 import { probeCertificate } from './certificate-breaker.js';
 import { decideAndAppend } from './decide-and-append.js';
 import type { IssuerDeps, Next } from './deps.js';
 import { compareRequest, confirmationFrom, elsewhereFrom, type SentRequest, sentRequests } from './found-documents.js';
 import { lastLookUpUntil } from './look-up-limit.js';
-import { concludeIfDue, haltedBy, refusedBySchema, workOn } from './protocol.js';
+import { concludeIfDue, haltedBy, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
 import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf, unlessUnfit } from './stored-documents.js';
 
@@ -93,6 +92,7 @@ const cancellation: SendDefinition<CancellationSending> = {
     return answer?.type === 'CancellationOutcomeUnknown' ? saidIn(answer.data) : {};
   },
 
+  decideInvalid: (state, { request }, at) => decideCancelUnsendable(state, request, at),
   decideAttempt: (state, key, { signedGzip: signedRequestGzip, ...document }, times) =>
     decideAttempt(state, { type: 'CancellationAttempted', data: { ...key, ...document, signedRequestGzip, ...times } }),
   decideNotSent: (state, data) => decideAnswer(state, { type: 'CancellationNotSent', data }),
@@ -193,19 +193,11 @@ const newRequest = async (
   deps: IssuerDeps,
 ): Promise<Prepared<CancellationSending['document']>> => {
   const { stream, work } = open;
-  const { request } = work.cancellation;
   const { mode, companyId } = work.invoice.facts;
   const identity = await deps.identityOf({ mode, companyId });
   if (identity === undefined) return haltedBy('certificate_missing', stream, deps);
   const built = unsignedRequest(open);
   if (built === undefined) return haltedBy('content_lost', stream, deps);
-  try {
-    const signed = await deps.signer.signPedRegEvento(built.xml, identity);
-    return { kind: 'document', document: { requestId: built.id, ...storedOf(signed) }, bytes: signed.bytes };
-  } catch (error) {
-    if (!(error instanceof SchemaViolation)) throw error;
-    return await refusedBySchema(error, { stream, site: cancellation.sites.outcome, deps }, (state, at) =>
-      decideCancelUnsendable(state, request, at),
-    );
-  }
+  const signed = await deps.signer.signPedRegEvento(built.xml, identity);
+  return { kind: 'document', document: { requestId: built.id, ...storedOf(signed) }, bytes: signed.bytes };
 };

@@ -14,14 +14,13 @@ import { type IssueVerdict, nextIssueStep } from '../../domain/invoice/next-issu
 import { decideAnswer, decideAttempt, saidIn } from '../../domain/invoice/send-decisions.js';
 import type { Invoice, IssueAttempt } from '../../domain/invoice/state.js';
 import type { AuthorizedNote } from '../../ports/authorizer.js';
-import { SchemaViolation } from '../../ports/documents.js';
 import { allocateDpsNumber, blockDpsSeries } from './allocate-number.js';
 import { probeCertificate } from './certificate-breaker.js';
 import { decideAndAppend } from './decide-and-append.js';
 import { done, type IssuerDeps, type Next, sendNotice } from './deps.js';
 import { authorizedFrom, compareNote, hasSameContent } from './found-documents.js';
 import { lastLookUpUntil } from './look-up-limit.js';
-import { concludeIfDue, haltedBy, refusedBySchema, workOn } from './protocol.js';
+import { concludeIfDue, haltedBy, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
 import { bytesOf, resignedIfRenewed, type StoredSignature, storedOf } from './stored-documents.js';
 
@@ -80,6 +79,7 @@ const note: SendDefinition<NoteSending> = {
     return answer?.type === 'IssuanceOutcomeUnknown' ? saidIn(answer.data) : {};
   },
 
+  decideInvalid: (state, _key, at) => decideUnsendable(state, 'document_invalid', at),
   decideAttempt: (state, key, { signedGzip: signedDpsGzip, ...document }, times) =>
     decideAttempt(state, { type: 'IssuanceAttempted', data: { ...key, ...document, signedDpsGzip, ...times } }),
   decideNotSent: (state, data) => decideAnswer(state, { type: 'IssuanceNotSent', data }),
@@ -153,18 +153,11 @@ const newDps = async (
   const start = company.registration.dps[mode];
   const allocated = await allocateDpsNumber(work.facts, start, events.at(-1), deps);
   if ('refused' in allocated) return haltedBy(allocated.refused, stream, deps);
-  try {
-    const { number } = allocated;
-    const { series } = start;
-    const content = { ...accepted.data, description };
-    const dps = buildDps({ mode, series, number, accepted: content, currencyCode: deps.currencyCode });
-    const signed = await deps.signer.signDps(dps.xml, identity);
-    const document = { series, number, dpsId: dps.id, ...storedOf(signed) };
-    return { kind: 'document', document, bytes: signed.bytes };
-  } catch (error) {
-    if (!(error instanceof SchemaViolation)) throw error;
-    return await refusedBySchema(error, { stream, site: note.sites.outcome, deps }, (state, at) =>
-      decideUnsendable(state, 'document_invalid', at),
-    );
-  }
+  const { number } = allocated;
+  const { series } = start;
+  const content = { ...accepted.data, description };
+  const dps = buildDps({ mode, series, number, accepted: content, currencyCode: deps.currencyCode });
+  const signed = await deps.signer.signDps(dps.xml, identity);
+  const document = { series, number, dpsId: dps.id, ...storedOf(signed) };
+  return { kind: 'document', document, bytes: signed.bytes };
 };

@@ -1,13 +1,10 @@
 import type { StreamName } from '../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import { unreachable } from '../../domain/common/unreachable.js';
-import type { Decision } from '../../domain/invoice/decision.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
 import type { SendStep } from '../../domain/invoice/send-steps.js';
-import type { InvoiceState } from '../../domain/invoice/state.js';
 import type { SendResult } from '../../ports/authorizer.js';
-import type { SchemaViolation } from '../../ports/documents.js';
-import type { AppendSite } from '../event-store/append-sites.js';
+import { SchemaViolation } from '../../ports/documents.js';
 import { workerContext } from '../event-store/command-context.js';
 import type { LoadedStream } from '../event-store/event-store.js';
 import { loadInvoice, loadSealedInvoice } from '../read/read-invoice.js';
@@ -17,7 +14,7 @@ import { done, type IssuerDeps, type Next, sendNotice } from './deps.js';
 import { lastLookUpUntil, withLookUpPermit } from './look-up-limit.js';
 import { existsUnread, lookUp, NOTHING_SEEN, progressOf, recordLookUp, type Shown } from './record-look-up.js';
 import { recordResult } from './record-result.js';
-import type { Job, LookedUp, OpenWork, Seen, SendDefinition, Sending } from './send-definition.js';
+import type { Job, LookedUp, OpenWork, Prepared, Seen, SendDefinition, Sending } from './send-definition.js';
 
 /** The append may take this long. After a slower append the attempt is given up before a byte is sent. */
 export const APPEND_GRACE_SECONDS = 5;
@@ -156,12 +153,12 @@ const recordAndSend = async <K extends Sending>(
 ): Promise<Next | 'reload'> => {
   const { definition, stream, deps } = job;
   const { loaded, work } = open;
+  const key = definition.keyOf(work, step.attempt);
   const prepared = await (step.do === 'resend'
     ? definition.storedDocument(open, step.of, deps)
-    : definition.newDocument(open, deps));
+    : newDocument(job, open, key));
   if (prepared.kind === 'halted') return prepared.next;
   const { document, bytes } = prepared;
-  const key = definition.keyOf(work, step.attempt);
   const attemptedAt = deps.clock.now();
   const deadlineAt = addSeconds(attemptedAt, APPEND_GRACE_SECONDS + deps.limits.sendSeconds);
   const decision = definition.decideAttempt(loaded.state, key, document, { attemptedAt, deadlineAt });
@@ -200,19 +197,25 @@ export const haltedBy = (
 };
 
 /**
- * Our own check refuses the document. Nothing was sent, so the work ends at once, by `decide`; it is parked too, because the fault is in this
- * program or its tables and will come again.
+ * The document of a first send. Our own check may refuse the document. Then nothing was sent, so the work ends at once; it is parked too, because the
+ * fault is in this program or its tables and will come again.
  */
-export const refusedBySchema = async (
-  violation: SchemaViolation,
-  { stream, site, deps }: { stream: StreamName; site: AppendSite; deps: IssuerDeps },
-  decide: (state: InvoiceState, at: Instant) => Decision,
-): Promise<{ kind: 'halted'; next: Next }> => {
-  sendNotice(deps, { kind: 'document_invalid', stream });
-  const at = deps.clock.now();
-  await decideAndAppend(stream, site, deps, (state) => decide(state, at));
-  const fault = violation.message.replaceAll(/\{[^}]*\}/g, '').slice(0, LONGEST_FAULT);
-  return { kind: 'halted', next: { kind: 'park', reason: `the document does not fit the official schema: ${fault}` } };
+const newDocument = async <K extends Sending>(
+  { definition, stream, deps }: Job<K>,
+  open: OpenWork<K>,
+  key: K['key'],
+): Promise<Prepared<K['document']>> => {
+  try {
+    return await definition.newDocument(open, deps);
+  } catch (error) {
+    if (!(error instanceof SchemaViolation)) throw error;
+    sendNotice(deps, { kind: 'document_invalid', stream });
+    const at = deps.clock.now();
+    await decideAndAppend(stream, definition.sites.outcome, deps, (state) => definition.decideInvalid(state, key, at));
+    const fault = error.message.replaceAll(/\{[^}]*\}/g, '').slice(0, LONGEST_FAULT);
+    const reason = `the document does not fit the official schema: ${fault}`;
+    return { kind: 'halted', next: { kind: 'park', reason } };
+  }
 };
 
 /** Characters of a schema fault in the reason of parked work. The fault names elements and facets, never a value. */

@@ -58,6 +58,7 @@ export type SendDefinition<K extends Sending> = {
   /** Names the look-ups of one send in the database. */
   lookupKey(key: K['key']): string;
 
+  /** Throws `SchemaViolation` where our own check refuses the document. */
   newDocument(open: OpenWork<K>, deps: IssuerDeps): Promise<Prepared<K['document']>>;
   /** The document of an earlier send. */
   storedDocument(open: OpenWork<K>, of: K['send'], deps: IssuerDeps): Promise<Prepared<K['document']>>;
@@ -84,6 +85,8 @@ export type SendDefinition<K extends Sending> = {
   /** What the answer to the send said besides its codes, where it settled nothing. */
   saidTo(open: OpenWork<K>, key: K['key']): NonNullable<AbsenceProof['answer']>;
 
+  /** Our own check refuses the document. */
+  decideInvalid(state: InvoiceState, key: K['key'], at: Instant): Decision;
   decideAttempt(state: InvoiceState, key: K['key'], document: K['document'], times: AttemptTimes): Decision;
   decideNotSent(state: InvoiceState, data: K['key'] & NotSent): Decision;
   decideUnknown(state: InvoiceState, data: K['key'] & Unknown): Decision;
