@@ -9,8 +9,8 @@ import { compareSent, type FoundDocument, isDoubtful, type Owner } from '../../d
 import type { Invoice } from '../../domain/invoice/state.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { sha256Hex } from '../event-store/hashes.js';
-import { packed } from '../event-store/packing.js';
 import { fitsIntoEvent } from '../event-store/sealing.js';
+import { packed } from './stored-documents.js';
 
 /** Whether the note embeds a DPS that the invoice has sent. */
 export const compareNote = (

@@ -1,6 +1,18 @@
-import { SchemaViolation, type SignedDocument } from '../../ports/documents.js';
-import { packed, unpacked } from '../event-store/packing.js';
-import type { IssuerDeps } from './deps.js';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { Caller } from '../../ports/authorizer.js';
+import {
+  type DocumentSigner,
+  SchemaViolation,
+  type SignedDocument,
+  type SigningIdentity,
+} from '../../ports/documents.js';
+
+/** Base64 of the gzipped bytes, as events keep documents (`*Gzip`). */
+export const packed = (bytes: Uint8Array): string => gzipSync(bytes).toString('base64');
+
+/** The bytes of a kept document. Throws for damaged text, and for what unpacks to more than `maxBytes`. */
+export const unpacked = (gzip: string, maxBytes?: number): Buffer =>
+  gunzipSync(Buffer.from(gzip, 'base64'), { maxOutputLength: maxBytes });
 
 /** A signed document as an attempt records it: gzip in base64, the digest of what was signed, and the mark of its signature. */
 export type StoredSignature = { signedGzip: string; digest: string; signatureMark?: string };
@@ -15,8 +27,8 @@ type OpenedSignature = { [Field in keyof StoredSignature]: StoredSignature[Field
  */
 export const resignedIfRenewed = async (
   { signedGzip, digest, signatureMark }: OpenedSignature,
-  owner: Parameters<IssuerDeps['identityOf']>[0],
-  deps: Pick<IssuerDeps, 'identityOf' | 'signer'>,
+  owner: Caller,
+  deps: { signer: DocumentSigner; identityOf(caller: Caller): Promise<SigningIdentity | undefined> },
 ): Promise<StoredSignature | 'content_lost' | 'certificate_missing'> => {
   if (signedGzip === undefined || digest === undefined) return 'content_lost';
   const stored = { signedGzip, digest, ...(signatureMark === undefined ? {} : { signatureMark }) };

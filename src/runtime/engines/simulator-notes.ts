@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type pg from 'pg';
 import { recentLiveNotes } from '../../adapters/read-model-postgres/support-reads.js';
 import type { EventStore } from '../../app/event-store/event-store.js';
-import { unpacked } from '../../app/event-store/packing.js';
+import { unpacked } from '../../app/issuing/stored-documents.js';
 import { loadInvoice } from '../../app/read/read-invoice.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../domain/common/ids.js';
 import type { ReadInvoiceEvent } from '../../domain/invoice/events.js';

@@ -14,8 +14,8 @@ import { type Customer, type InvoiceEventData, invoicePersonalFields } from '../
 import type { FoundDocument } from '../../../domain/invoice/sent-document.js';
 import type { AuthorizedNote } from '../../../ports/authorizer.js';
 import { bodyHashOf, invoiceIdOfKey, invoiceIdOfReference, sha256Hex, uuidV8OfHash } from '../../event-store/hashes.js';
-import { packed } from '../../event-store/packing.js';
 import { fitsIntoEvent, fitTogether } from '../../event-store/sealing.js';
+import { packed } from '../../issuing/stored-documents.js';
 import { cnpj, coded, day, explained, moment, problemsIf, shaped } from '../file-text.js';
 
 const MAX_DESCRIPTION = 10_000;

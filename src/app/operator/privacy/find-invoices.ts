@@ -6,9 +6,9 @@ import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
 import { createUnopenedFields } from '../../audit/opened-fields.js';
 import { decodeEvent } from '../../event-store/codec.js';
-import { unpacked } from '../../event-store/packing.js';
 import { shareOf, type WalkProgress, walkLog } from '../../event-store/walk-log.js';
 import { customerDocumentOf } from '../../issuing/found-documents.js';
+import { unpacked } from '../../issuing/stored-documents.js';
 import { isSameDocument, mentions, type PersonalDocument, xmlNames } from './document.js';
 
 /** Which part of an invoice names the document. A settlement's part is the evidence that support typed. */
