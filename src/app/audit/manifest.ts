@@ -1,7 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
 import { sortedJson } from '../../domain/log/hash-text.js';
-import type { StreamHead } from './merkle.js';
 import {
   companyId,
   hash,
@@ -16,82 +15,73 @@ import {
 
 export const MANIFEST_FORMAT = 'nfse-events-export/1';
 
+const filter = strictObject({ company: optional(companyId), from: optional(instant), to: optional(instant) });
+
 /** Which events an export holds: all, or those of one company and those recorded in `from` (inclusive) to `to` (exclusive). */
-export type ExportFilter = { company?: string; from?: string; to?: string };
+export type ExportFilter = v.InferOutput<typeof filter>;
 
-/** What the signature covers; `merkle_root` covers the streams (docs/operations/audit.md#an-export-and-its-manifest). */
-export type ManifestHead = {
-  format: typeof MANIFEST_FORMAT;
-  /** Identity of the log. */
-  log: string;
-  exported_at: string;
-  filter: ExportFilter;
-  file: string;
-  bytes: number;
-  /** Of the file as it is on disk, compressed or not. */
-  sha256: string;
-  events: number;
-  stream_count: number;
-  first_position?: string;
-  last_position?: string;
-  /** Of a whole log: its head when the export began. */
-  head_position?: string;
-  /** Of a whole log: whether its engine numbers positions without a gap. Absent in an export of an earlier version, whose end cannot be checked. */
-  dense_positions?: boolean;
-  /** Of a rehearsal, in which an Idempotency-Key is good for less than a day: for how many seconds. */
-  key_seconds?: number;
-  merkle_root: string;
-  public_key: string;
-};
-
-/** The head of a stream in the export and how many of its events are in it. `first_revision` above 0: earlier events are not in the export. */
-export type ManifestStream = StreamHead & { first_revision: number; events: number };
-
-export type Manifest = ManifestHead & { signature: string; streams: readonly ManifestStream[] };
-
-/** The text that is signed: the head as JSON with sorted keys, without streams and signature. */
-export const signedText = (head: ManifestHead): string => sortedJson(head);
-
-const schema = strictObject({
+const head = strictObject({
   format: v.literal(MANIFEST_FORMAT),
+  /** Identity of the log. */
   log: text,
   exported_at: instant,
-  filter: strictObject({ company: optional(companyId), from: optional(instant), to: optional(instant) }),
+  filter,
   file: text,
   bytes: integerFrom0,
+  /** Of the file as it is on disk, compressed or not. */
   sha256: hash,
   events: integerFrom0,
   stream_count: integerFrom0,
   first_position: optional(position),
   last_position: optional(position),
+  /** Of a whole log: its head when the export began. */
   head_position: optional(position),
+  /** Of a whole log: whether its engine numbers positions without a gap. Absent in an export of an earlier version, whose end cannot be checked. */
   dense_positions: optional(v.boolean()),
+  /** Of a rehearsal, in which an Idempotency-Key is good for less than a day: for how many seconds. */
   key_seconds: optional(integerFrom0),
   merkle_root: hash,
   public_key: text,
-  signature: text,
-  streams: v.array(
-    strictObject({ stream: text, first_revision: integerFrom0, revision: integerFrom0, events: integerFrom0, hash }),
-  ),
 });
 
+/** What the signature covers; `merkle_root` covers the streams (docs/operations/audit.md#an-export-and-its-manifest). */
+export type ManifestHead = v.InferOutput<typeof head>;
+
+const stream = strictObject({
+  stream: text,
+  first_revision: integerFrom0,
+  revision: integerFrom0,
+  events: integerFrom0,
+  hash,
+});
+
+/** The head of a stream in the export and how many of its events are in it. `first_revision` above 0: earlier events are not in the export. */
+export type ManifestStream = v.InferOutput<typeof stream>;
+
+const schema = strictObject({ ...head.entries, signature: text, streams: v.array(stream) });
+
+export type Manifest = v.InferOutput<typeof schema>;
+
+/** The text that is signed: the head as JSON with sorted keys, without streams and signature. */
+export const signedText = (signed: ManifestHead): string => sortedJson(signed);
+
 /** Undefined when the text is not a manifest of this format. */
-export const readManifest = (json: string) => readSharedJson(schema, json) as Manifest | undefined;
+export const readManifest = (json: string): Manifest | undefined => readSharedJson(schema, json);
 
 /** The signed head out of a whole manifest. */
-export const headOf = ({ signature: _signature, streams: _streams, ...head }: Manifest): ManifestHead => head;
+export const headOf = ({ signature: _signature, streams: _streams, ...signed }: Manifest): ManifestHead => signed;
 
 /** The manifest in pieces, one line a stream, so that its whole text is never in memory. */
 export function* manifestText(
-  head: ManifestHead,
+  signed: ManifestHead,
   signature: string,
   streams: Iterable<ManifestStream>,
 ): Generator<string, void, void> {
-  const opening = JSON.stringify({ ...head, signature }, null, 2);
+  const opening = JSON.stringify({ ...signed, signature }, null, 2);
   yield `${opening.slice(0, opening.lastIndexOf('\n}'))},\n  "streams": [`;
   let before = '';
-  for (const { stream, first_revision, revision, events, hash: last } of streams) {
-    yield `${before}\n    ${JSON.stringify({ stream, first_revision, revision, events, hash: last })}`;
+  for (const { stream: name, first_revision, revision, events, hash: last } of streams) {
+    yield `${before}\n    ${JSON.stringify({ stream: name, first_revision, revision, events, hash: last })}`;
     before = ',';
   }
   yield '\n  ]\n}\n';
