@@ -9,7 +9,7 @@ import { problemsIf, tooMuchForEvent } from '../file-text.js';
 
 type CatalogColumn = { name: string; required: boolean; description: string; example: string };
 
-type ColumnOfFile = Omit<CatalogColumn, 'name'> & { cell(line: ShownLine): string | undefined };
+type ColumnOfFile = { required?: true; description: string; example?: string; cell(line: ShownLine): string | undefined };
 
 /** In the order of an exported file. The last two are written for the operator to choose from, and not read. */
 const COLUMNS = {
@@ -45,52 +45,39 @@ const COLUMNS = {
     cell: ({ isDefault }) => String(isDefault),
   },
   is_blocked: {
-    required: false,
     description: 'true: the line is neither listed nor used; empty is false',
     example: 'false',
     cell: ({ isBlocked }) => String(isBlocked),
   },
   incidence: {
-    required: false,
     description: 'where the ISSQN is due, in words, up to 600 characters',
-    example: '',
     cell: ({ incidence }) => incidence,
   },
   ind_op: {
-    required: false,
     description: 'operation indicator (cIndOp), 6 digits',
     example: '100301',
     cell: ({ indOp }) => indOp,
   },
   class_trib: {
-    required: false,
     description: 'tax classification (cClassTrib), 6 digits',
     example: '000001',
     cell: ({ classTrib }) => classTrib,
   },
   class_trib_regular: {
-    required: false,
     description: 'classification that would hold without the benefit, 6 digits',
-    example: '',
     cell: ({ classTribRegular }) => classTribRegular,
   },
   candidates: {
-    required: false,
     description: 'written by the export to choose from, not read',
-    example: '',
     cell: ({ candidates }) => candidates,
   },
   missing: {
-    required: false,
     description: 'written by the export: what IBS and CBS lack, not read',
-    example: '',
     cell: ({ missing }) => missing,
   },
   to_confirm: {
-    required: false,
     description:
       'written by the export: a reduction that only annex VIII gives, for the company file to confirm, not read',
-    example: '',
     cell: ({ toConfirm }) => toConfirm,
   },
 } satisfies Readonly<Record<string, ColumnOfFile>>;
@@ -98,8 +85,8 @@ const COLUMNS = {
 const columnNames = Object.keys(COLUMNS);
 
 /** The columns of a catalogue file, for its reference. */
-export const catalogColumns: readonly CatalogColumn[] = Object.entries(COLUMNS).map(
-  ([name, { required, description, example }]) => ({ name, required, description, example }),
+export const catalogColumns: readonly CatalogColumn[] = Object.entries<ColumnOfFile>(COLUMNS).map(
+  ([name, { required = false, description, example = '' }]) => ({ name, required, description, example }),
 );
 
 /** Files of older versions have this column. The code belongs to the company file, which takes it over. */
