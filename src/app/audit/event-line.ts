@@ -1,25 +1,24 @@
 import * as v from 'valibot';
-import type { StreamName } from '../../domain/common/ids.js';
-import type { Json, JsonObject, LogPosition, RecordedEvent, Revision } from '../../ports/event-log.js';
+import type { Json, JsonObject, LogPosition, RecordedEvent } from '../../ports/event-log.js';
 import type { SealedTextChanged, SealingKeys } from '../../ports/sealing-keys.js';
 import { openOwnField, sealedFieldsOf } from '../event-store/codec.js';
 import { integerFrom0, position, readJson, strictObject, text } from './schema-parts.js';
 
-/**
- * An event as commands show it and exports hold it (docs/operations/audit.md#an-export-and-its-manifest); personal fields stay sealed in `data`.
- */
-export type ShownEvent = {
-  position: string;
-  stream: StreamName;
-  revision: Revision;
-  type: string;
-  id: string;
-  at: string;
-  data: JsonObject;
-  meta: Readonly<Record<string, string>>;
+const schema = strictObject({
+  position,
+  stream: v.pipe(text, v.minLength(1)),
+  revision: integerFrom0,
+  type: text,
+  id: text,
+  at: text,
+  data: v.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
+  meta: v.record(text, text),
   /** With `--reveal`: personal fields in clear. `data` keeps the sealed ones, so that the hash can be recomputed. */
-  revealed?: JsonObject;
-};
+  revealed: v.optional(v.unknown()),
+});
+
+/** An event as commands show it and exports hold it (docs/operations/audit.md#an-export-and-its-manifest); personal fields stay sealed in `data`. */
+export type ShownEvent = v.InferOutput<typeof schema>;
 
 export const describeEvent = ({ position, stream, revision, type, id, data, metadata }: RecordedEvent): ShownEvent => ({
   position: String(position),
@@ -49,18 +48,6 @@ export const revealEvent = async (
   const shown = describeEvent(recorded);
   return Object.keys(revealed).length === 0 ? shown : { ...shown, revealed };
 };
-
-const schema = strictObject({
-  position: position,
-  stream: v.pipe(text, v.minLength(1)),
-  revision: integerFrom0,
-  type: text,
-  id: text,
-  at: text,
-  data: v.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value)),
-  meta: v.record(text, text),
-  revealed: v.optional(v.unknown()),
-});
 
 /** The event of one line of an export; undefined when the line is not an event. */
 export const readEventLine = (line: string): RecordedEvent | undefined => {
