@@ -1,8 +1,12 @@
 import * as v from 'valibot';
 import { isXmlText } from '../../domain/common/canonical-xml.js';
+import type { Classifications } from '../../domain/common/classification.js';
 import { codePattern, type MaskedCode, withoutMask } from '../../domain/common/masks.js';
 import { instantOfStamp, isDay } from '../../domain/common/time.js';
 import { MAX_EVENT_BYTES } from '../../ports/event-log.js';
+
+/** National tables that files are checked against. */
+export type FileTables = { isServiceCode(code: string): boolean; classification: Classifications };
 
 /** A text of a form; `message` says which, without a value. */
 export const shaped = (pattern: RegExp, message: string) =>

@@ -3,8 +3,18 @@ import { type Mode, modes } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
 import type { Registration } from '../../../domain/company/events.js';
 import { MAX_SOFTWARE_SERIES } from '../../../domain/dps-number/dps-number.js';
-import { cnpj, coded, day, explained, fileText, shaped, stateCode, tooMuchForEvent } from '../file-text.js';
-import { type CompanyFileTables, ibsCbsOf, ibsCbsProblems, ibsCbsSection } from './ibs-cbs-section.js';
+import {
+  cnpj,
+  coded,
+  day,
+  explained,
+  type FileTables,
+  fileText,
+  shaped,
+  stateCode,
+  tooMuchForEvent,
+} from '../file-text.js';
+import { ibsCbsOf, ibsCbsProblems, ibsCbsSection } from './ibs-cbs-section.js';
 
 const name = fileText(300);
 
@@ -146,7 +156,7 @@ export type CompanyFileRead = { registration: Registration; modesWithoutSeries: 
  */
 export const parseCompanyFile = (
   json: unknown,
-  tables: CompanyFileTables,
+  tables: FileTables,
 ): CompanyFileRead | { problems: readonly string[] } => {
   const parsed = v.safeParse(companyFile, json);
   if (!parsed.success) {

@@ -1,11 +1,10 @@
 import * as v from 'valibot';
-import type { Classifications } from '../../../domain/common/classification.js';
 import { withoutMask } from '../../../domain/common/masks.js';
 import { present } from '../../../domain/common/present.js';
 import type { IbsCbsOfCompany } from '../../../domain/company/events.js';
 import { EXPORT_CLASSIFICATIONS } from '../../../domain/company/ibs-cbs.js';
 import { choiceFaults } from '../../../domain/company/ibs-cbs-operations.js';
-import { explained, problemsIf, shaped } from '../file-text.js';
+import { explained, type FileTables, problemsIf, shaped } from '../file-text.js';
 
 const sixDigits = shaped(/^\d{6}$/, 'must be 6 digits');
 
@@ -47,8 +46,6 @@ export const ibsCbsSection = v.objectWithRest(
 
 type Section = v.InferOutput<typeof ibsCbsSection>;
 
-export type CompanyFileTables = { isServiceCode(code: string): boolean; classification: Classifications };
-
 type Named = { named: string; serviceCode: string; choice: v.InferOutput<typeof choice> };
 
 const choicesOf = ({ declare: _declare, export_class_trib: _export, ...byService }: Section): readonly Named[] =>
@@ -57,7 +54,7 @@ const choicesOf = ({ declare: _declare, export_class_trib: _export, ...byService
     .sort((one, other) => (one.serviceCode < other.serviceCode ? -1 : 1));
 
 /** What the tables say against the choices for each service. */
-export const ibsCbsProblems = (section: Section | undefined, tables: CompanyFileTables): readonly string[] =>
+export const ibsCbsProblems = (section: Section | undefined, tables: FileTables): readonly string[] =>
   (section === undefined ? [] : choicesOf(section)).flatMap(({ named, serviceCode, choice }, index, all) => {
     const isFirst = all.findIndex((other) => other.serviceCode === serviceCode) === index;
     const isCode = /^\d{6}$/.test(serviceCode);

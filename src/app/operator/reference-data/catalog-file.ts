@@ -1,15 +1,19 @@
 import type { ImportedLines } from '../../../domain/catalog/catalog.js';
 import type { OperatorLine } from '../../../domain/catalog/events.js';
-import type { Classifications } from '../../../domain/common/classification.js';
 import { withoutMask } from '../../../domain/common/masks.js';
 import { present } from '../../../domain/common/present.js';
 import { choiceFaults } from '../../../domain/company/ibs-cbs-operations.js';
 import { unmetDemandOf } from '../../../domain/company/service-rules.js';
-import { problemsIf, tooMuchForEvent } from '../file-text.js';
+import { type FileTables, problemsIf, tooMuchForEvent } from '../file-text.js';
 
 type CatalogColumn = { name: string; required: boolean; description: string; example: string };
 
-type ColumnOfFile = { required?: true; description: string; example?: string; cell(line: ShownLine): string | undefined };
+type ColumnOfFile = {
+  required?: true;
+  description: string;
+  example?: string;
+  cell(line: ShownLine): string | undefined;
+};
 
 /** In the order of an exported file. The last two are written for the operator to choose from, and not read. */
 const COLUMNS = {
@@ -105,7 +109,7 @@ const MAX_TEXT = 600;
  */
 export const parseCatalogFile = (
   text: string,
-  tables: CatalogFileTables,
+  tables: FileTables,
 ): { lines: ImportedLines; municipalCodes: readonly MunicipalCodeOfLine[] } | { problems: readonly string[] } => {
   const [header = '', ...rows] = text.replace(/^\ufeff/, '').split(/\r?\n/);
   const columns = header.split('\t').map((name) => name.trim());
@@ -135,8 +139,6 @@ export const parseCatalogFile = (
   return problems.length > 0 ? { problems } : { lines: byCnae, municipalCodes };
 };
 
-type CatalogFileTables = { isServiceCode(code: string): boolean; classification: Classifications };
-
 /** A line with what an operator should know of it: codes to choose from, what its IBS and CBS lack, and a reduction to confirm. */
 export type ShownLine = OperatorLine & { candidates: string; missing: string; toConfirm: string };
 
@@ -161,7 +163,7 @@ const headerProblems = (columns: readonly string[]): string[] => {
 const readRow = (
   row: string,
   columns: readonly string[],
-  { isServiceCode, classification }: CatalogFileTables,
+  { isServiceCode, classification }: FileTables,
 ): { line: OperatorLine; municipalCode: string } | { problems: readonly string[] } => {
   const cells = row.split('\t');
   if (cells.length > columns.length) return { problems: [`has ${cells.length} cells for ${columns.length} columns`] };
