@@ -12,11 +12,11 @@ import {
   type PublishedFile,
   publishedBefore,
 } from '../../app/audit/published-anchors.js';
-import { replayInvoice } from '../../app/audit/replay.js';
 import { type DocumentCount, verifyDocuments } from '../../app/audit/verify-documents.js';
 import { verifyExport } from '../../app/audit/verify-export.js';
 import { verifyLog } from '../../app/audit/verify-log.js';
 import { findStream } from '../../app/operator/support/search.js';
+import { replayInvoice } from '../../app/read/read-invoice.js';
 import { isBefore } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
 import { printableLines } from '../../lib/printable.js';

@@ -1,7 +1,7 @@
 import { appendAudit } from '../../app/audit/audit-trail.js';
-import { replayInvoice } from '../../app/audit/replay.js';
 import { findStream, pageOf } from '../../app/operator/support/search.js';
 import { type Waiting, waitingWork } from '../../app/operator/support/waiting.js';
+import { replayInvoice } from '../../app/read/read-invoice.js';
 import { brasiliaMidnight, type Instant, isPlausible, nextBrasiliaMonth } from '../../domain/common/time.js';
 import { invoiceStatuses, isInvoiceStatus } from '../../domain/invoice/status.js';
 import { ageText } from '../../lib/age-text.js';

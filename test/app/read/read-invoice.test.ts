@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { replayInvoice } from '../../../src/app/audit/replay.js';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
+import { replayInvoice } from '../../../src/app/read/read-invoice.js';
 import { invoiceStream } from '../../../src/domain/common/ids.js';
 import { COMPANY } from '../../support/fixture/histories.js';
 import * as life from '../../support/fixture/invoice.js';
