@@ -11,7 +11,7 @@ import {
   type StoredEvent,
   UnreadableEvent,
 } from '../../ports/event-log.js';
-import { readsByKey } from '../sql/reads-by-key.js';
+import { readsByKey } from '../sql/batched.js';
 
 /** A stretch of the log: every event up to `cursor` was looked at. `atEnd`: no event follows. */
 export type Stretch = { events: EventBatch; cursor: LogPosition; atEnd: boolean };

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { DuplicateMark, DuplicateWindow, Fingerprints } from '../../ports/duplicate-window.js';
+import { columnsOf } from '../sql/arrays.js';
 import { batched } from '../sql/batched.js';
-import { columnsOf } from '../sql/columns.js';
 import { type LogApart, unlessPaused } from './unless-paused.js';
 
 type MarkRow = { place: number; stream: string; at: Instant; placed_by: string };

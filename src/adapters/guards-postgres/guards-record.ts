@@ -10,8 +10,8 @@ import type {
   GuardsPosition,
   GuardsSession,
 } from '../../ports/guard-checkpoint.js';
-import { columnsOf } from '../sql/columns.js';
-import { holdSession } from '../sql/held-session.js';
+import { columnsOf } from '../sql/arrays.js';
+import { holdSession } from '../sql/leader-lock.js';
 import { FURTHEST, pauseIfStillIncomplete } from './incomplete-log.js';
 
 type PositionRow = { guards: string | null; operator_rows: string | null };

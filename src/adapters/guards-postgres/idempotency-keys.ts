@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import type { Claim, IdempotencyKeys, KeyOwner, KeyState } from '../../ports/idempotency-keys.js';
+import { columnsOf } from '../sql/arrays.js';
 import { batched } from '../sql/batched.js';
-import { columnsOf } from '../sql/columns.js';
 import { type LogApart, unlessPaused } from './unless-paused.js';
 
 type KeyRow = {

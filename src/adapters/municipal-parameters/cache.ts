@@ -8,7 +8,7 @@ import {
   questionKeyOf,
 } from '../../domain/municipality/parameters.js';
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
-import { readsByKey } from '../sql/reads-by-key.js';
+import { readsByKey } from '../sql/batched.js';
 
 type Row = {
   mode: Mode;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { HeldNumbers, HeldNumbersRead } from '../../ports/held-numbers.js';
-import { columnsOf } from '../sql/columns.js';
+import { columnsOf } from '../sql/arrays.js';
 
 type HeldRow = Omit<HeldNumbers, 'number' | 'last'> & { number: string; last: string };
 

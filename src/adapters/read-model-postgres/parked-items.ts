@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { ParkedWork } from '../../ports/work-queue.js';
-import { columnsOf } from '../sql/columns.js';
+import { columnsOf } from '../sql/arrays.js';
 
 export type ParkedItems = ReturnType<typeof createParkedItems>;
 

@@ -9,8 +9,8 @@ import type { InvoiceState } from '../../domain/invoice/state.js';
 import type { LocalEntry } from '../../domain/registry/events.js';
 import { createShortTurns } from '../../lib/short-turns.js';
 import type { Credential, OpenWorkFilter, ReadModel, Timer, TimerCursor } from '../../ports/read-model.js';
+import { readsByKey } from '../sql/batched.js';
 import { openDatabase } from '../sql/database.js';
-import { readsByKey } from '../sql/reads-by-key.js';
 import type { ReadDatabase, ReadSchema } from './schema.js';
 
 /**

@@ -56,3 +56,9 @@ const arrayOf = (type: number, length: number, bytes: number): Buffer => {
   array.writeInt32BE(1, 16);
   return array;
 };
+
+/** The values of these fields, one list for each field, as `unnest` takes them. */
+export const columnsOf = <Row, Field extends keyof Row>(
+  rows: readonly Row[],
+  fields: readonly Field[],
+): readonly (readonly Row[Field][])[] => fields.map((field) => rows.map((row) => row[field]));

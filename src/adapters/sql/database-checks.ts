@@ -1,5 +1,9 @@
+import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type pg from 'pg';
+import { atAddress } from './errors.js';
+import { openPool } from './pool.js';
+import { inTransaction } from './transaction.js';
 
 /** Thrown at start-up for a server or database that this service cannot use, or tables that were changed by hand; nothing was changed. */
 export class DatabaseUnsuitable extends Error {
@@ -93,3 +97,91 @@ export const checkServer = async (db: Pick<pg.Pool, 'query'>): Promise<void> => 
     throw new DatabaseUnsuitable(`the database's encoding is ${server.encoding}: make one with encoding UTF8`);
   }
 };
+
+/**
+ * Throws `DatabaseUnsuitable` when the addresses of owner and service lead to two databases. Their texts may differ, by host names or a proxy. Therefore
+ * the service looks for a lock of the owner, which only sessions of the same database of the same running server see. The locks of a
+ * primary do not show on its standby, of which the name of the database has to do.
+ */
+export const checkSameDatabase = async (owner: pg.Pool, service: Pick<pg.Pool, 'query'>): Promise<void> => {
+  const [own, served] = await inTransaction(owner, async (client) => {
+    const key = [randomInt(KEYS), randomInt(KEYS)];
+    await client.query('select pg_advisory_xact_lock_shared($1::int, $2::int)', key);
+    return [await seenBy(client, key), await atAddress('DATABASE_URL', seenBy(service, key))];
+  });
+  if (own.name === served.name && (served.seesLock || own.isStandby || served.isStandby)) return;
+  const shown = own.name === served.name ? `a database ${own.name} of another server` : `the database ${own.name}`;
+  throw new DatabaseUnsuitable(
+    `DATABASE_OWNER_URL leads to ${shown}, and DATABASE_URL to ${served.name}: both must lead to one database`,
+  );
+};
+
+/** Keys are positive `int` of PostgreSQL. */
+const KEYS = 2 ** 31;
+
+type Seen = { name: string; isStandby: boolean; seesLock: boolean };
+
+const NOTHING: Seen = { name: '', isStandby: false, seesLock: false };
+
+const seenBy = async (db: Pick<pg.Pool, 'query'>, key: number[]): Promise<Seen> => {
+  const { rows } = await db.query<Seen>(SEEN, key);
+  return rows[0] ?? NOTHING;
+};
+
+/** `objsubid` 2: a lock with a key of two parts. */
+const SEEN = `
+select current_database() as name, pg_is_in_recovery() as "isStandby", exists (
+  select from pg_locks l join pg_database d on d.oid = l.database
+  where d.datname = current_database() and l.locktype = 'advisory' and l.objsubid = 2
+  and l.classid = $1::bigint::oid and l.objid = $2::bigint::oid) as "seesLock"`;
+
+/** For an operator whose pooler gives a connection another session at any transaction. */
+export const SHARED_SESSIONS =
+  'the address of the database leads to a pooler that gives each transaction another session, and this service keeps locks in its sessions: set pool_mode = session, or use the address of the server itself (docs/operations/postgresql.md#poolers)';
+
+/** Another client of the pooler may get the session between two questions. */
+const ROUNDS = 3;
+
+/**
+ * Throws `DatabaseUnsuitable` where the address of the pool leads to a pooler in transaction mode. There the locks of leaders would stay in sessions that
+ * no process owns. A pooler gives its clients other numbers than those of the server's sessions; nothing more is asked where the numbers agree.
+ */
+export const refuseSharedSessions = async (pool: pg.Pool): Promise<void> => {
+  const client = await pool.connect();
+  try {
+    if (numberGivenTo(client) === (await sessionOf(client))) return;
+    if (await isShared(client, pool)) throw new DatabaseUnsuitable(SHARED_SESSIONS);
+  } finally {
+    client.release();
+  }
+};
+
+/**
+ * An idle pooler gives the session that was freed last, so that two connections get the same one. One that takes turns gives a connection
+ * another session each time.
+ */
+const isShared = async (client: pg.PoolClient, { options }: pg.Pool): Promise<boolean> => {
+  const { connectionString = '', application_name: applicationName = '' } = options;
+  const others = openPool({ connectionString, applicationName, max: 1 });
+  try {
+    const other = await others.connect();
+    try {
+      const own = await sessionOf(client);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        if ((await sessionOf(client)) !== own || (await sessionOf(other)) === own) return true;
+      }
+      return false;
+    } finally {
+      other.release();
+    }
+  } finally {
+    await others.end();
+  }
+};
+
+/** The number of the session as the server or pooler gave it to the driver, whose types lack it. */
+const numberGivenTo = (client: pg.PoolClient & { processID?: number | null }): number | null | undefined =>
+  client.processID;
+
+const sessionOf = async (client: pg.PoolClient): Promise<number | undefined> =>
+  (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;

@@ -3,7 +3,7 @@ import type { CompanyId } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { CertificateVault, CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
-import { readsByKey } from '../sql/reads-by-key.js';
+import { readsByKey } from '../sql/batched.js';
 import { openSecret, type SecretBinding, sealSecret } from './envelope.js';
 import type { Keyring } from './keyring.js';
 import { masterKeyId } from './master-key.js';

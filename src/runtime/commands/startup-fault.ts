@@ -1,10 +1,9 @@
 import { dirname } from 'node:path';
 import { DataDirUnwritable, EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
 import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology-mismatch.js';
-import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
+import { DatabaseUnsuitable, SHARED_SESSIONS } from '../../adapters/sql/database-checks.js';
 import { FaultAtAddress, isFull, type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
 import { MigrationError } from '../../adapters/sql/migrate.js';
-import { SHARED_SESSIONS } from '../../adapters/sql/pooler.js';
 import { TamperedSecret } from '../../adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../../adapters/vault/key-file.js';
 import { WrongMasterKey } from '../../adapters/vault/master-key.js';

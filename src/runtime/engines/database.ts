@@ -15,15 +15,18 @@ import { refuseHalfRestored } from '../../adapters/embedded-postgres/half-restor
 import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
 import { checkSameSchema, checkSearchPath } from '../../adapters/sql/belonging.js';
-import { checkSchema, checkServer } from '../../adapters/sql/database-checks.js';
+import {
+  checkSameDatabase,
+  checkSchema,
+  checkServer,
+  refuseSharedSessions,
+} from '../../adapters/sql/database-checks.js';
 import { atAddress, isFull } from '../../adapters/sql/errors.js';
 import { findHistory, MigrationError, migrate, pendingMigrations } from '../../adapters/sql/migrate.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
 import { openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
-import { refuseSharedSessions } from '../../adapters/sql/pooler.js';
 import { clientClassFor } from '../../adapters/sql/proven-client.js';
 import { grantService } from '../../adapters/sql/roles.js';
-import { checkSameDatabase } from '../../adapters/sql/same-database.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
 import { type Config, type Role, roles } from '../config/config.js';

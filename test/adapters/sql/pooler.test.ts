@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
-import { DatabaseUnsuitable } from '../../../src/adapters/sql/database-checks.js';
+import { DatabaseUnsuitable, refuseSharedSessions } from '../../../src/adapters/sql/database-checks.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
-import { refuseSharedSessions } from '../../../src/adapters/sql/pooler.js';
 import { prepareDatabase } from '../../../src/runtime/engines/database.js';
 import { itWith } from '../../support/needs.js';
 import { startPgBouncer } from '../../support/pgbouncer.js';

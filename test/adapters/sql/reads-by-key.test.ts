@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { expect, it } from 'vitest';
-import { readsByKey } from '../../../src/adapters/sql/reads-by-key.js';
+import { readsByKey } from '../../../src/adapters/sql/batched.js';
 
 /** A database whose statements answer when the test says so, with the keys that a row has. */
 const database = () => {
