@@ -16,10 +16,9 @@ import {
   type RecordedEvent,
   type Revision,
 } from '../../ports/event-log.js';
-import { type Connection, callOptions } from './client.js';
+import type { Connection } from './client.js';
 import { toServerEvents } from './events.js';
-import { isChannelClosed, isNotLeader, meaningOfAppendFault, unavailable } from './faults.js';
-import type { Reader } from './read.js';
+import { isChannelClosed, isNotLeader, meaningOfAppendFault } from './faults.js';
 
 export type AppendDeps = Pick<Connection, 'client' | 'credentials'> & {
   /** Longest time from the call to an answer. */
@@ -143,23 +142,4 @@ const isStoredAlready = async (
   if (actual === null || actual < last) return false;
   const stored = await deps.read(stream, first, events.length);
   return events.every(({ id }, index) => stored[index]?.id === id && stored[index]?.revision === first + index);
-};
-
-/** Writes an event of this adapter's own once. False when another writer was first. Throws `EventLogUnavailable`. */
-export const appendOne = async (
-  reader: Reader,
-  stream: string,
-  event: EventData,
-  expectedRevision: AppendExpectedRevision,
-): Promise<boolean> => {
-  const { client, timeoutMs } = reader;
-  const options = { ...callOptions(reader), expectedRevision };
-  const appending = client.appendToStream(stream, [event], { ...options, deadline: timeoutMs });
-  try {
-    const late = (): Error => new EventLogUnavailable('the event log did not answer an append in time');
-    return (await within(timeoutMs, appending, late)).success;
-  } catch (error) {
-    if (error instanceof WrongExpectedVersionError) return false;
-    throw unavailable('the event log did not take an event of its adapter', error);
-  }
 };

@@ -57,14 +57,14 @@ export const isMisdirected = (error: unknown): boolean => isNotLeader(error) || 
  */
 export const isLost = (error: unknown): boolean => {
   if (error instanceof StreamLost) return true;
-  const cause = error instanceof EventLogUnavailable ? error.cause : error;
+  const cause = causeOf(error);
   const type = typeOf(cause);
   return isMisdirected(cause) || (type !== undefined && LOST.includes(type));
 };
 
 /** Whether the server may answer the same read later: it is lost, silent, not ready, or no node of its cluster is found. */
 export const isAway = (error: unknown): boolean => {
-  const cause = error instanceof EventLogUnavailable ? (error.cause ?? error) : error;
+  const cause = causeOf(error);
   return isLost(error) || cause instanceof ServerSilent || hasNoStatus(cause) || NOT_TAKEN.test(textOf(cause));
 };
 
@@ -72,13 +72,13 @@ const LOST: readonly FaultType[] = [ErrorType.TIMEOUT, ErrorType.UNAVAILABLE, Er
 
 /** Whether the server gave up a subscription because its events were not taken. Text of EventStoreDB 23.10.6. */
 export const isTooSlow = (error: unknown): boolean => {
-  const cause = error instanceof EventLogUnavailable ? (error.cause ?? error) : error;
+  const cause = causeOf(error);
   return typeOf(cause) === ErrorType.TIMEOUT && /Consumer too slow/.test(textOf(cause));
 };
 
 /** Whether the server refused to read from a position at which no record begins. Text of EventStoreDB 23.10.6; later versions name the position. */
 export const isNoSuchPlace = (error: unknown): boolean => {
-  const cause = error instanceof EventLogUnavailable ? (error.cause ?? error) : error;
+  const cause = causeOf(error);
   return /Unexpected ReadAllResult: Error|invalid position/i.test(textOf(cause));
 };
 
@@ -116,5 +116,8 @@ const isRefusal = (type: FaultType | undefined): boolean =>
 const hasNoStatus = (error: unknown): boolean =>
   error instanceof NothingSent ||
   (error instanceof Error && typeOf(error) === undefined && /^Failed to discover /.test(error.message));
+
+/** What the client threw, of an error of the port that was made from it. */
+const causeOf = (error: unknown): unknown => (error instanceof EventLogUnavailable ? (error.cause ?? error) : error);
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : '');

@@ -5,7 +5,7 @@ import { callOptions } from './client.js';
 import { fromServerEvent, positionOf, toServerPosition } from './events.js';
 import { isAway, isLost, isNoSuchPlace, ServerSilent } from './faults.js';
 import { eventsOf, type Following, follow, laterOf, type SelectedBy } from './following.js';
-import { identityStream } from './identity.js';
+import { identityStream } from './own-events.js';
 import { answered, type Reader } from './read.js';
 
 /** The events found after a position. The log was looked at up to `cursor`, which may not be the position of one of our events. */
