@@ -4,7 +4,7 @@ import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { batched } from '../sql/batched.js';
 import { openPool, type SessionLimits } from '../sql/pool.js';
 import { groupCommit, sendAppends } from './group-commit.js';
-import { watchEnd } from './lost-end.js';
+import { watchEnd, watchedRead } from './lost-end.js';
 import { type PreparedAppend, prepareAppend } from './prepared-append.js';
 import {
   lastRecordedIn,
@@ -16,7 +16,6 @@ import {
   readStretch,
   START,
 } from './reader.js';
-import { watchedRead } from './set-back.js';
 import { subscription, wakeSignal } from './subscription.js';
 import { sharedTail } from './tail.js';
 

@@ -1,6 +1,6 @@
 import type { LogPosition, RecordedEvent } from '../../ports/event-log.js';
 import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
-import type { WatchedRead, WatchedStretch } from './set-back.js';
+import type { WatchedRead, WatchedStretch } from './lost-end.js';
 
 /** `seen`: how many appends of this process were counted before the read began, so that a later one is not slept through. */
 export type SeenStretch = WatchedStretch & { seen: number };

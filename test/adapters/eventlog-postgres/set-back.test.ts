@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { watchedRead } from '../../../src/adapters/eventlog-postgres/lost-end.js';
 import type { MarkedStretch } from '../../../src/adapters/eventlog-postgres/reader.js';
-import { watchedRead } from '../../../src/adapters/eventlog-postgres/set-back.js';
 import { EventLogSetBack, type LogPosition } from '../../../src/ports/event-log.js';
 
 const at = (position: number): LogPosition => BigInt(position) as LogPosition;

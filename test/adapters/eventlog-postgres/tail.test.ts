@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { WatchedStretch } from '../../../src/adapters/eventlog-postgres/lost-end.js';
 import type { Stretch } from '../../../src/adapters/eventlog-postgres/reader.js';
-import type { WatchedStretch } from '../../../src/adapters/eventlog-postgres/set-back.js';
 import { sharedTail } from '../../../src/adapters/eventlog-postgres/tail.js';
 import { type LogPosition, type RecordedEvent, SUBSCRIPTION_BATCH } from '../../../src/ports/event-log.js';
 
