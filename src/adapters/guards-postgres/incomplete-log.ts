@@ -42,15 +42,6 @@ export const guardsOfAnotherLog = async (
 /** The end of a pause and a finding that begins one exclude each other. */
 const LOCK_KEY = `hashtextextended('log recovery', 0)`;
 
-/** Whether issuing over this log is paused until log recovery has finished (ADR 22). */
-export const isIssuingPaused = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<boolean> => {
-  const { rows } = await db.query<{ paused: boolean }>(
-    'select exists (select from log_set_back where log_identity = $1) as paused',
-    [logIdentity],
-  );
-  return rows[0]?.paused === true;
-};
-
 export type IssuingPause = {
   /** Of the log when the pause began; null for an empty log. */
   head: LogPosition | null;
@@ -71,6 +62,10 @@ export const readPause = async (db: Pick<pg.Pool, 'query'>, logIdentity: string)
   const { head, seen_at: seenAt, record } = row;
   return { head: head === null ? null : (BigInt(head) as LogPosition), seenAt, record };
 };
+
+/** Whether issuing over this log is paused until log recovery has finished (ADR 22). */
+export const isIssuingPaused = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<boolean> =>
+  (await readPause(db, logIdentity)) !== undefined;
 
 /** Whether the schema has the table of pauses; that of an old backup has not. */
 export const knowsPauses = async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): Promise<boolean> => {

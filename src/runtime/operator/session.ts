@@ -1,5 +1,5 @@
 import { allProjections, operatorProjections } from '../../../projections/registry.js';
-import { importedKeys } from '../../adapters/guards-postgres/imported-keys.js';
+import { importedKeys } from '../../adapters/guards-postgres/idempotency-keys.js';
 import { createParametersCache } from '../../adapters/municipal-parameters/cache.js';
 import { createKeyUses } from '../../adapters/read-model-postgres/key-uses.js';
 import { createMonitoringReads } from '../../adapters/read-model-postgres/monitoring-reads.js';

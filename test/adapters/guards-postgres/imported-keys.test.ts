@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { idempotencyKeys } from '../../../src/adapters/guards-postgres/idempotency-keys.js';
-import { importedKeys } from '../../../src/adapters/guards-postgres/imported-keys.js';
+import { idempotencyKeys, importedKeys } from '../../../src/adapters/guards-postgres/idempotency-keys.js';
 import { addSeconds } from '../../../src/domain/common/time.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
 
