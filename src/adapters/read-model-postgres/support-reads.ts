@@ -88,6 +88,16 @@ const newestUndated = (
   return newestWhere(db, { always, bounds, order: 'stream desc' }, limit);
 };
 
+/** How many invoices fulfil the condition, and the first of them in this order. */
+const oldestOf = async (db: pg.Pool, condition: string, order: string, limit: number) => {
+  const rows = await query<Row & { total: number }>(
+    db,
+    `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${condition} order by ${order} limit $1`,
+    [limit],
+  );
+  return { count: rows[0]?.total ?? 0, oldest: rows.map(rowOf) };
+};
+
 /** Reads for operators. Each uses an index of the rows, but may return thousands of them, so API requests must not use them. */
 export const createSupportReads = (db: pg.Pool): SupportReads => ({
   invoices: async (streams) => {
@@ -115,30 +125,15 @@ export const createSupportReads = (db: pg.Pool): SupportReads => ({
     const after = isUndated ? before.stream : undefined;
     return [...dated, ...(await newestUndated(db, which, after, limit - dated.length))];
   },
-  indeterminate: async (limit) => {
-    const rows = await query<Row & { total: number }>(
-      db,
-      `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${IS_INDETERMINATE} order by created_at limit $1`,
-      [limit],
-    );
-    return { count: rows[0]?.total ?? 0, oldest: rows.map(rowOf) };
-  },
-  failedCancellations: async (limit) => {
-    const rows = await query<Row & { total: number }>(
-      db,
-      `select ${COLUMNS}, count(*) over ()::int as total from read.invoices where ${IS_CANCELLATION_FAILED} and ${NOT_CLOSED}
-       order by ${REQUESTED_AT}, stream limit $1`,
-      [limit],
-    );
-    return { count: rows[0]?.total ?? 0, oldest: rows.map(rowOf) };
-  },
+  indeterminate: (limit) => oldestOf(db, IS_INDETERMINATE, 'created_at', limit),
+  failedCancellations: (limit) => oldestOf(db, IS_CANCELLATION_OPEN, `${REQUESTED_AT}, stream`, limit),
   waitingCounts: async (most) => {
     const countOf = (condition: string): string =>
       `(select count(*)::int from (select 1 from read.invoices where ${condition} limit $1) counted)`;
     const [counts] = await query<WaitingCounts>(
       db,
       `select ${countOf(IS_INDETERMINATE)} as indeterminate,
-              ${countOf(`${IS_CANCELLATION_FAILED} and ${NOT_CLOSED}`)} as "failedCancellations"`,
+              ${countOf(IS_CANCELLATION_OPEN)} as "failedCancellations"`,
       [most],
     );
     return counts ?? { indeterminate: 0, failedCancellations: 0 };
@@ -148,7 +143,8 @@ export const createSupportReads = (db: pg.Pool): SupportReads => ({
 const IS_INDETERMINATE = `status = 'indeterminate'`;
 const IS_CANCELLATION_FAILED = `cancellation_status = 'failed'`;
 
-const NOT_CLOSED = `mode = 'live' and state::jsonb #> '{cancellation,closedAt}' is null`;
+/** Failed in live mode, and not closed by support. */
+const IS_CANCELLATION_OPEN = `${IS_CANCELLATION_FAILED} and mode = 'live' and state::jsonb #> '{cancellation,closedAt}' is null`;
 
 /** Imported notes may be newer than the newest note that this service issued. */
 const NOTES_LOOKED_AT = 50;
@@ -197,7 +193,7 @@ export const unsettledWork = async (db: pg.Pool): Promise<readonly Unsettled[]> 
     db,
     `select mode, case when state::jsonb #> '{cancellation,codes}' = '[]' then 'cancellation_unconfirmed'
          else 'cancellation_refused' end as kind, count(*)::int as count, min(${REQUESTED_AT}) as oldest
-     from read.invoices where ${IS_CANCELLATION_FAILED} and ${NOT_CLOSED} group by 1, 2 order by 1, 2`,
+     from read.invoices where ${IS_CANCELLATION_OPEN} group by 1, 2 order by 1, 2`,
   );
   return [...indeterminate, ...cancellations];
 };
