@@ -2,7 +2,6 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findBinaries } from '../../src/adapters/embedded-postgres/binaries.js';
-import { clusterFolder } from '../../src/adapters/embedded-postgres/cluster-names.js';
 import {
   OWNER,
   readConnection,
@@ -12,6 +11,7 @@ import {
   superuserAddress,
   writeConnection,
 } from '../../src/adapters/embedded-postgres/connection-file.js';
+import { clusterFolder } from '../../src/adapters/embedded-postgres/data-dir.js';
 import { chooseOsUser } from '../../src/adapters/embedded-postgres/os-user.js';
 import { launchServer } from '../../src/adapters/embedded-postgres/server-process.js';
 import { openPool } from '../../src/adapters/sql/pool.js';

@@ -7,7 +7,6 @@ import { writeNew } from '../../lib/write-whole.js';
 import { openPool } from '../sql/pool.js';
 import { assignOwners, prepareRoles } from '../sql/roles.js';
 import { type PostgresBinaries, refuseMisreadPath } from './binaries.js';
-import { CLUSTER_NAMES, clusterFolder } from './cluster-names.js';
 import {
   CONNECTION_FILE,
   type CompleteConnection,
@@ -21,6 +20,7 @@ import {
   superuserAddress,
   writeConnection,
 } from './connection-file.js';
+import { CLUSTER_NAMES, clusterFolder } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import type { OsUser } from './os-user.js';
 import { runToEnd } from './server-process.js';

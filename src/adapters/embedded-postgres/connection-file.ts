@@ -5,9 +5,8 @@ import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { writeWhole } from '../../lib/write-whole.js';
 import { DEMANDS_PROOF } from '../sql/proven-client.js';
-import { clusterFolder } from './cluster-names.js';
+import { clusterFolder, ownerOf } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
-import { ownerOf } from './folder-owner.js';
 
 /**
  * `port` is 0 before the first start, and while the server is being started: any user of this machine may listen on the port of the last run.

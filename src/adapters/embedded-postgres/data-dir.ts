@@ -1,17 +1,21 @@
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readlinkSync, statSync } from 'node:fs';
-import { chmod, link, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, link, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { makeFolders } from '../../lib/make-folders.js';
+import { otherOwner } from '../../lib/other-owner.js';
 import { pause } from '../../lib/pause.js';
 import { writeNew, writeWhole } from '../../lib/write-whole.js';
 import { DataDirUnwritable, EmbeddedPostgresError } from './error.js';
-import { refusalOfOtherUser } from './folder-owner.js';
-import { type OsUser, unreachableFolder } from './os-user.js';
+import { existingOsUsers, type OsUser, unreachableFolder } from './os-user.js';
 import { listenAsOwner, ownerAnswers } from './owner-socket.js';
-import { readStat, readText } from './process-stat.js';
+import { processIdentity } from './server-processes.js';
+
+/** Names in the data folder: the cluster, the cluster while `initdb` makes it, and the file that gives `initdb` the password. */
+export const CLUSTER_NAMES = { cluster: 'postgres', draft: 'postgres.new', password: 'postgres.password' } as const;
+
+export const clusterFolder = (dataDir: string): string => join(dataDir, CLUSTER_NAMES.cluster);
 
 const PASSABLE = 0o711;
 
@@ -60,6 +64,28 @@ const makeDataDir = async (dataDir: string): Promise<{ made: string | undefined;
     });
   }
 };
+
+/**
+ * The refusal of a data folder whose database belongs to another OS user than this process and its server. Without a database yet, root refuses the
+ * folder of another user, whose service could not use what root makes there; other users may try, because a folder may be open to their group.
+ */
+export const refusalOfOtherUser = async (dataDir: string): Promise<EmbeddedPostgresError | undefined> => {
+  const cluster = clusterFolder(dataDir);
+  const isRoot = process.geteuid?.() === 0;
+  const ownerOfCluster = await ownerOf(cluster);
+  const isThere = ownerOfCluster !== undefined;
+  if (!isThere && !isRoot) return undefined;
+  const [at, name] = isThere ? [cluster, cluster] : [dataDir, `DATA_DIR ${dataDir}`];
+  const owner = ownerOfCluster ?? (await ownerOf(dataDir));
+  if (owner === undefined) return undefined;
+  if (isRoot && existingOsUsers().some(({ uid }) => uid === owner)) return undefined;
+  const advice = await otherOwner(at, { name });
+  return advice === undefined ? undefined : new EmbeddedPostgresError(advice);
+};
+
+/** Undefined for a path that is not there or not seen. */
+export const ownerOf = async (path: string): Promise<number | undefined> =>
+  (await stat(path).catch(() => undefined))?.uid;
 
 /**
  * Creates the data folder; throws `EmbeddedPostgresError` when the folder or its database belongs to another OS user, or the server's user could not
@@ -233,19 +259,4 @@ const createWhole = async (path: string, lockFile: LockFile): Promise<boolean> =
   } finally {
     await rm(draft, { force: true });
   }
-};
-
-/**
- * Returns a name that no other process ever gets, unlike a process id. The start time counts from the boot, so the boot is part of the name.
- * Undefined when no such process lives on this machine or in this container.
- */
-export const processIdentity = (pid: number): string | undefined => {
-  const stat = readStat(pid);
-  if (stat !== undefined) {
-    if (stat.state === 'Z' || stat.state === 'X') return undefined;
-    return `${readText('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}/${stat.started}`;
-  }
-  if (process.platform === 'linux') return undefined;
-  const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
-  return stdout?.trim() || undefined;
 };

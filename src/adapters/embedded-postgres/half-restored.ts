@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { sha256 } from '../../lib/sha256.js';
 import { draftOf, syncFolder, writeWhole } from '../../lib/write-whole.js';
 import { MASTER_KEY_COPY } from './backup.js';
-import { CLUSTER_NAMES } from './cluster-names.js';
 import { CONNECTION_FILE } from './connection-file.js';
+import { CLUSTER_NAMES } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { stopOrphan } from './orphan.js';
 

@@ -1,13 +1,18 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
 import { pause } from '../../lib/pause.js';
-import { clusterFolder } from './cluster-names.js';
-import { processIdentity } from './data-dir.js';
+import { clusterFolder } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { listenAsOwner, type OwnerSocket, ownerAnswers } from './owner-socket.js';
-import { readText } from './process-stat.js';
-import { parentOfUnreaped, type SeenProcess, serverProcess, serverProcesses } from './server-processes.js';
+import {
+  parentOfUnreaped,
+  processIdentity,
+  readText,
+  type SeenProcess,
+  serverProcess,
+  serverProcesses,
+} from './server-processes.js';
 
 const FAST_STOP_MS = 10_000;
 const KILL_MS = 5_000;
@@ -39,11 +44,11 @@ export const openServerSocket = async (dataDir: string): Promise<OwnerSocket | u
  */
 export const stopOrphan = async (dataDir: string, log: (line: string) => void): Promise<void> => {
   const cluster = clusterFolder(dataDir);
-  const main = await mainProcessId(cluster);
+  const main = mainProcessId(cluster);
   if (main !== undefined) await stopMain(main, cluster, log);
   await endRest(dataDir, log);
   // PostgreSQL asks about the process that the file names, and a server that was stopped cleanly has removed the file.
-  const named = await mainProcessId(cluster);
+  const named = mainProcessId(cluster);
   if (named !== undefined) await untilReaped(named, dataDir, log);
   const deadline = performance.now() + LINGER_MS;
   while (await ownerAnswers(serverSocket(dataDir))) {
@@ -64,7 +69,7 @@ const NOW_MS = 1_000;
  */
 export const endServerNow = (dataDir: string): void => {
   const cluster = clusterFolder(dataDir);
-  const pid = mainProcessIn(readText(join(cluster, 'postmaster.pid')) ?? '');
+  const pid = mainProcessId(cluster);
   const main = [pid].flatMap((id) => (id === undefined ? [] : (serverProcess(id, cluster) ?? [])));
   for (const seen of main) send(seen, 'SIGQUIT');
   waitUntilGone(main, NOW_MS);
@@ -80,11 +85,8 @@ const waitUntilGone = (processes: readonly SeenProcess[], withinMs: number): voi
   while (processes.some(lives) && performance.now() < deadline) Atomics.wait(nothing, 0, 0, 20);
 };
 
-const mainProcessId = async (cluster: string): Promise<number | undefined> =>
-  mainProcessIn(await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => ''));
-
-const mainProcessIn = (text: string): number | undefined => {
-  const pid = Number(text.split('\n')[0]);
+const mainProcessId = (cluster: string): number | undefined => {
+  const pid = Number(readText(join(cluster, 'postmaster.pid'))?.split('\n')[0]);
   return Number.isSafeInteger(pid) && pid > 0 && pid !== process.pid ? pid : undefined;
 };
 

@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { type BigIntStats, readdirSync, readlinkSync, statSync } from 'node:fs';
+import { type BigIntStats, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
-import { processIdentity } from './data-dir.js';
-import { readStat, readText } from './process-stat.js';
 
 /** `identity`: as `processIdentity` has it. */
 export type SeenProcess = { pid: number; identity: string };
@@ -93,3 +91,40 @@ const executableOf = (pid: number): string => {
 
 const commandOf = (pid: number): string =>
   spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
+
+/**
+ * Returns a name that no other process ever gets, unlike a process id. The start time counts from the boot, so the boot is part of the name.
+ * Undefined when no such process lives on this machine or in this container.
+ */
+export const processIdentity = (pid: number): string | undefined => {
+  const stat = readStat(pid);
+  if (stat !== undefined) {
+    if (stat.state === 'Z' || stat.state === 'X') return undefined;
+    return `${readText('/proc/sys/kernel/random/boot_id')?.trim() ?? ''}/${stat.started}`;
+  }
+  if (process.platform === 'linux') return undefined;
+  const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout?.trim() || undefined;
+};
+
+/** `state`: one letter, Z for a process that has ended and that its parent has not reaped. `started` counts from the boot of the machine. */
+type ProcessStat = { name: string; state: string; parent: number; started: string };
+
+/** What Linux says of a process; undefined for a process that is not there, and on a system without /proc. */
+const readStat = (pid: number): ProcessStat | undefined => {
+  const stat = readText(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  // The second field is the program's name in parentheses and may hold anything; the fields after the name are split by spaces.
+  const end = stat.lastIndexOf(')');
+  const [state = '', parent = '', ...others] = stat.slice(end + 2).split(' ');
+  return { name: stat.slice(stat.indexOf('(') + 1, end), state, parent: Number(parent), started: others[17] ?? '' };
+};
+
+/** Undefined for a file that is not there or may not be read. */
+export const readText = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+};

@@ -4,16 +4,14 @@ import { resolve } from 'node:path';
 import { pause } from '../../lib/pause.js';
 import { findBinaries } from './binaries.js';
 import { prepareCluster, prepareDatabase } from './cluster.js';
-import { clusterFolder } from './cluster-names.js';
 import { addressesOf, forgetPort, superuserAddress, writeConnection } from './connection-file.js';
-import { type DataDirLock, lockDataDir, prepareDataDir } from './data-dir.js';
+import { clusterFolder, type DataDirLock, lockDataDir, prepareDataDir } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { refuseHalfRestored } from './half-restored.js';
 import { endRest, openServerSocket, stopOrphan } from './orphan.js';
 import { chooseOsUser, type OsUser } from './os-user.js';
 import type { OwnerSocket } from './owner-socket.js';
-import { launchServer, type ServerProcess } from './server-process.js';
-import { supervise } from './supervisor.js';
+import { launchServer, type ServerProcess, supervise } from './server-process.js';
 
 type EmbeddedPostgresOptions = {
   dataDir: string;

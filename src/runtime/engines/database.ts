@@ -1,16 +1,16 @@
 import type pg from 'pg';
 import { holdsCluster } from '../../adapters/embedded-postgres/cluster.js';
-import { clusterFolder } from '../../adapters/embedded-postgres/cluster-names.js';
 import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
 import {
+  clusterFolder,
   type DataDirLock,
   lockDataDir,
   prepareDataDir,
+  refusalOfOtherUser,
   refuseFileAsDataDir,
   wasLocked,
 } from '../../adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
-import { refusalOfOtherUser } from '../../adapters/embedded-postgres/folder-owner.js';
 import { refuseHalfRestored } from '../../adapters/embedded-postgres/half-restored.js';
 import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';

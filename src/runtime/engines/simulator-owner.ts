@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { processIdentity } from '../../adapters/embedded-postgres/data-dir.js';
+import { processIdentity } from '../../adapters/embedded-postgres/server-processes.js';
 import { errorCode } from '../../lib/error-code.js';
 import { writeWhole } from '../../lib/write-whole.js';
 

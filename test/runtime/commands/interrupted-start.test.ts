@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { processIdentity } from '../../../src/adapters/embedded-postgres/data-dir.js';
+import { processIdentity } from '../../../src/adapters/embedded-postgres/server-processes.js';
 import { runProgram } from '../../support/harness/processes.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

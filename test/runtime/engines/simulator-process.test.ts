@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { processIdentity } from '../../../src/adapters/embedded-postgres/data-dir.js';
+import { processIdentity } from '../../../src/adapters/embedded-postgres/server-processes.js';
 import { createRunner, type Runner } from '../../../src/runtime/engines/runner.js';
 import {
   forkSimulator,
