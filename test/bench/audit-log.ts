@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { invoices } from '../../projections/invoices.js';
-import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
 import { postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
 import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
@@ -20,6 +19,7 @@ import { systemClock } from '../../src/runtime/engines/clock.js';
 import { COMPANY, registration } from '../support/fixture/histories.js';
 import * as life from '../support/fixture/invoice.js';
 import { sealingKeys } from '../support/harness/projector.js';
+import { startLockedPostgres } from '../support/locked-postgres.js';
 
 export type AuditLog = {
   log: EventLog;
@@ -45,7 +45,7 @@ const AUTHORIZED_XML = randomBytes(3_000).toString('base64');
 export const openAuditLog = async (): Promise<AuditLog> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
   await chmod(home, 0o711);
-  const server = await startEmbeddedPostgres({ dataDir: join(home, 'data'), log: () => undefined });
+  const server = await startLockedPostgres({ dataDir: join(home, 'data'), log: () => undefined });
   const { superuserConnectionString: connectionString } = server;
   const pool = openPool({ connectionString, max: 5, applicationName: 'bench' });
   const log = postgresEventLog({ connectionString });

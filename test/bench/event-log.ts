@@ -3,13 +3,13 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
 import { postgresEventLog } from '../../src/adapters/eventlog-postgres/event-log.js';
 import { migrate } from '../../src/adapters/sql/migrate.js';
 import { migrations } from '../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { toRecord } from '../../src/domain/log/record.js';
 import type { EventToAppend } from '../../src/ports/event-log.js';
+import { startLockedPostgres } from '../support/locked-postgres.js';
 import { atLeast, perSecond, type Row } from './report.js';
 
 const IN_FLIGHT = 32;
@@ -24,7 +24,7 @@ const AIM = 0.8;
 export const benchEventLog = async (): Promise<readonly Row[]> => {
   const home = await mkdtemp(join(tmpdir(), 'nfse-bench-'));
   await chmod(home, 0o711);
-  const server = await startEmbeddedPostgres({ dataDir: join(home, 'data'), log: () => undefined });
+  const server = await startLockedPostgres({ dataDir: join(home, 'data'), log: () => undefined });
   const { superuserConnectionString: connectionString } = server;
   const pool = openPool({ connectionString, max: IN_FLIGHT, applicationName: 'bench' });
   const log = postgresEventLog({ connectionString });

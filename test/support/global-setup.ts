@@ -6,13 +6,13 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { lockDataDir } from '../../src/adapters/embedded-postgres/data-dir.js';
 import { stopOrphan } from '../../src/adapters/embedded-postgres/orphan.js';
-import { startEmbeddedPostgres } from '../../src/adapters/embedded-postgres/start.js';
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { beginCompiling, COMPILED } from './compiled.js';
 import { KEYS, makeIdentity } from './fixture/simulator-identity.js';
 import { CLIENT } from './harness/simulator.js';
 import { IDENTITY } from './identity-folder.js';
 import { isLeftSince } from './leftovers.js';
+import { startLockedPostgres } from './locked-postgres.js';
 import { PATIENT } from './patient.js';
 import { ensureRoles, migrateAsOwner, OWNER, SERVICE } from './roles.js';
 import { privateLines, RUN_LOGS } from './run-logs.js';
@@ -74,7 +74,7 @@ const startServer = async (): Promise<Server> => {
   await chmod(dataDir, 0o711);
   const remove = () => rm(dataDir, { recursive: true, force: true });
   try {
-    const server = await startEmbeddedPostgres({
+    const server = await startLockedPostgres({
       dataDir: join(dataDir, 'data'),
       log: () => undefined,
       settings: FAST,

@@ -115,7 +115,7 @@ const letPass = async (highest: string, dataDir: string): Promise<void> => {
   for (let folder = dataDir; folder.length >= highest.length; folder = dirname(folder)) await chmod(folder, PASSABLE);
 };
 
-export type DataDirLock = { release(): Promise<void> };
+type DataDirLock = { release(): Promise<void> };
 
 /** `socket`: file in the lock's folder by which the owner shows that it lives; absent where the file system takes no sockets. */
 type LockFile = { pid: number; identity: string; released: boolean; socket?: string };

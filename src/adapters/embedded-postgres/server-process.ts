@@ -6,7 +6,7 @@ import { EmbeddedPostgresError } from './error.js';
 import type { OsUser } from './os-user.js';
 import type { OwnerSocket } from './owner-socket.js';
 
-export type PostgresExit = { code: number | null; signal: NodeJS.Signals | null };
+type PostgresExit = { code: number | null; signal: NodeJS.Signals | null };
 
 export type ServerProcess = { exited: Promise<PostgresExit>; signal(signal: NodeJS.Signals): void; pid: number };
 

@@ -5,11 +5,11 @@ import { pause } from '../../lib/pause.js';
 import { findBinaries } from './binaries.js';
 import { prepareCluster, prepareDatabase } from './cluster.js';
 import { addressesOf, forgetPort, superuserAddress, writeConnection } from './connection-file.js';
-import { clusterFolder, type DataDirLock, lockDataDir, prepareDataDir } from './data-dir.js';
+import { clusterFolder } from './data-dir.js';
 import { EmbeddedPostgresError } from './error.js';
 import { refuseHalfRestored } from './half-restored.js';
 import { endRest, openServerSocket, stopOrphan } from './orphan.js';
-import { chooseOsUser, type OsUser } from './os-user.js';
+import { chooseOsUser } from './os-user.js';
 import type { OwnerSocket } from './owner-socket.js';
 import { launchServer, type ServerProcess, supervise } from './server-process.js';
 
@@ -17,8 +17,6 @@ type EmbeddedPostgresOptions = {
   dataDir: string;
   /** Lines of the server's log; no statements, no values. */
   log: (line: string) => void;
-  /** The lock of a folder that the caller has prepared; otherwise the folder is prepared here, and locked while the server runs. */
-  lock?: DataDirLock;
   /**
    * Called once, to use a wait: for the files of a new cluster, otherwise for the server that is being launched. The server is connected to only after
    * the promise has resolved, because an event loop that is blocked takes an answer for late. The promise never rejects.
@@ -30,36 +28,27 @@ type EmbeddedPostgresOptions = {
   isRestore?: true;
 };
 
-/** Starts the PostgreSQL of a data folder, which the first start creates. Throws `EmbeddedPostgresError`. */
+/** Starts the PostgreSQL of a data folder, which the caller has prepared and locked. The first start creates the cluster. Throws `EmbeddedPostgresError`. */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions) => {
   const dataDir = resolve(options.dataDir);
-  const user = chooseOsUser();
-  if (options.lock === undefined) await prepareDataDir(dataDir, user);
-  const ownLock = options.lock === undefined ? await lockDataDir(dataDir, { waitMs: 0 }) : undefined;
-  let socket: OwnerSocket | undefined;
-  const unlock = async (): Promise<void> => {
-    await socket?.end();
-    await ownLock?.release();
-  };
+  if (options.isRestore !== true) refuseHalfRestored(dataDir);
+  await forgetPort(dataDir);
+  await stopOrphan(dataDir, options.log);
+  const socket = await openServerSocket(dataDir);
   try {
-    if (options.isRestore !== true) refuseHalfRestored(dataDir);
-    await forgetPort(dataDir);
-    await stopOrphan(dataDir, options.log);
-    socket = await openServerSocket(dataDir);
-    return await startLocked(dataDir, user, options, socket, unlock);
+    return await startWith(socket, dataDir, options);
   } catch (error) {
-    await unlock();
+    await socket?.end();
     throw error;
   }
 };
 
-const startLocked = async (
-  dataDir: string,
-  user: OsUser | undefined,
-  { log, settings = {}, whileStarting }: EmbeddedPostgresOptions,
+const startWith = async (
   socket: OwnerSocket | undefined,
-  unlock: () => Promise<void>,
+  dataDir: string,
+  { log, settings = {}, whileStarting }: EmbeddedPostgresOptions,
 ) => {
+  const user = chooseOsUser();
   const binaries = await findBinaries(user);
   const cluster = clusterFolder(dataDir);
   const isNew = !existsSync(cluster);
@@ -97,10 +86,10 @@ const startLocked = async (
     onExit: supervisor.onExit,
     /** Id of the server's current main process. */
     pid: supervisor.pid,
-    /** Clean shutdown; also releases the lock if it was taken here. */
+    /** Clean shutdown. */
     stop: async (): Promise<void> => {
       await supervisor.stop();
-      await unlock();
+      await socket?.end();
     },
   };
 };

@@ -3,7 +3,6 @@ import { holdsCluster } from '../../adapters/embedded-postgres/cluster.js';
 import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
 import {
   clusterFolder,
-  type DataDirLock,
   lockDataDir,
   prepareDataDir,
   refusalOfOtherUser,
@@ -84,7 +83,7 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
   if (startedFor === 'serve') {
     const lock = await lockDataDir(config.dataDir, { waitMs: LOCK_WAIT_MS });
     options.runner.onStop('data folder lock', () => lock.release());
-    return await startOwn(options, lock);
+    return await startOwn(options);
   }
   const deadline = performance.now() + LOCK_WAIT_MS;
   for (;;) {
@@ -95,7 +94,7 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
     if (!(lock instanceof Error)) {
       options.runner.onStop('data folder lock', () => lock.release());
       refuseEmpty();
-      return await startOwn(options, lock);
+      return await startOwn(options);
     }
     const running = await findRunning(config.dataDir);
     if (running instanceof Error) {
@@ -136,13 +135,16 @@ const openRunning = async (dataDir: string, refusal: EmbeddedPostgresError): Pro
 
 const OLDER = 'the service that runs on DATA_DIR is of an older version: restart it with this version';
 
-const startOwn = async (
-  { config, logger, runner, startedFor, whileOpening }: DatabaseServerOptions,
-  lock: DataDirLock,
-): Promise<DatabaseAddresses> => {
+/** The caller holds the lock of the folder. */
+const startOwn = async ({
+  config,
+  logger,
+  runner,
+  startedFor,
+  whileOpening,
+}: DatabaseServerOptions): Promise<DatabaseAddresses> => {
   const server = await startEmbeddedPostgres({
     dataDir: config.dataDir,
-    lock,
     whileStarting: whileOpening,
     log: (line) => logger.debug({ msg: 'postgres', line }),
   });

@@ -10,7 +10,7 @@ import {
   readManifest,
   writeBackup,
 } from '../../adapters/embedded-postgres/backup.js';
-import { type DataDirLock, lockDataDir, prepareDataDir } from '../../adapters/embedded-postgres/data-dir.js';
+import { lockDataDir, prepareDataDir } from '../../adapters/embedded-postgres/data-dir.js';
 import {
   beginRestore,
   discardRestored,
@@ -150,7 +150,7 @@ const restoreInto = async (config: Config, from: string, clock: Clock, onProgres
   try {
     // Another process may have used the folder since the first look.
     await refuseOtherData(dataDir);
-    masterKeyFault = await restoreUnderLock(config, { from, manifest, lock, clock, onProgress });
+    masterKeyFault = await restoreUnderLock(config, { from, manifest, clock, onProgress });
   } finally {
     await lock.release();
   }
@@ -172,7 +172,6 @@ const refuseOtherData = async (dataDir: string): Promise<void> => {
 type Loading = {
   from: string;
   manifest: BackupManifest;
-  lock: DataDirLock;
   clock: Clock;
   onProgress: OnProgress;
 };
@@ -212,10 +211,10 @@ const pauseOver =
 const loadInto = async (
   dataDir: string,
   masterKeyFile: string,
-  { from, manifest, lock, clock, onProgress }: Loading,
+  { from, manifest, clock, onProgress }: Loading,
 ): Promise<string | undefined> => {
   const pauseOverLog = pauseOver(manifest, clock);
-  const server = await startEmbeddedPostgres({ dataDir, lock, isRestore: true, log: () => undefined });
+  const server = await startEmbeddedPostgres({ dataDir, isRestore: true, log: () => undefined });
   try {
     // The owner loads rows into tables that the service may not write to. The next start grants the service its rights.
     const db = openLongPool(server.ownerConnectionString);

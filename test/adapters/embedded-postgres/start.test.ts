@@ -17,9 +17,8 @@ import { processIdentity } from '../../../src/adapters/embedded-postgres/server-
 import { startEmbeddedPostgres } from '../../../src/adapters/embedded-postgres/start.js';
 import { compiledProgram } from '../../support/compiled.js';
 import { freePort } from '../../support/free-port.js';
+import { type LockedPostgres, startLockedPostgres } from '../../support/locked-postgres.js';
 import { describeWithPostgres } from '../../support/postgres.js';
-
-type EmbeddedPostgres = Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 
 const LISTEN = "require('net').createServer().listen(process.argv[1], () => console.log('listens'))";
 
@@ -28,7 +27,7 @@ const ownerProgram = () => [process.execPath, compiledProgram('test/adapters/emb
 describeWithPostgres('the embedded server', () => {
   let home: string;
   let dataDir: string;
-  const running: EmbeddedPostgres[] = [];
+  const running: LockedPostgres[] = [];
 
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'nfse-embedded-'));
@@ -42,11 +41,11 @@ describeWithPostgres('the embedded server', () => {
 
   const serverSocket = (): string => join(dataDir, 'lock', 'server.sock');
   const start = async (options: { log?: (line: string) => void; whileStarting?: () => Promise<void> } = {}) => {
-    const server = await startEmbeddedPostgres({ dataDir, log: () => undefined, ...options });
+    const server = await startLockedPostgres({ dataDir, log: () => undefined, ...options });
     running.push(server);
     return server;
   };
-  const stop = async (server: EmbeddedPostgres) => {
+  const stop = async (server: LockedPostgres) => {
     running.splice(running.indexOf(server), 1);
     await server.stop();
   };
@@ -284,7 +283,7 @@ describeWithPostgres('the embedded server', () => {
     await expect(start()).rejects.toThrow(`in use by process ${process.pid}`);
     await stop(server);
     const lock = await lockDataDir(dataDir, { waitMs: 0 });
-    const held = await startEmbeddedPostgres({ dataDir, log: () => undefined, lock });
+    const held = await startEmbeddedPostgres({ dataDir, log: () => undefined });
     await held.stop();
     await expect(lockDataDir(dataDir, { waitMs: 0 })).rejects.toThrow(EmbeddedPostgresError);
     await lock.release();
