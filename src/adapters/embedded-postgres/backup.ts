@@ -47,10 +47,9 @@ export const readManifest = async (folder: string): Promise<BackupManifest> => {
   const path = join(folder, MANIFEST_FILE);
   const text = await readFile(path, 'utf8').catch((error: unknown) => undefinedIfMissing(path, error));
   if (text === undefined) throw new BackupRefused(`${folder} holds no finished backup: it has no ${MANIFEST_FILE}`);
-  const manifest = parse(text);
-  if (manifest === undefined)
-    throw new BackupRefused(`${MANIFEST_FILE} in ${folder} is not one that this version reads`);
-  return manifest;
+  const { success, output } = v.safeParse(manifestText, text);
+  if (!success) throw new BackupRefused(`${MANIFEST_FILE} in ${folder} is not one that this version reads`);
+  return output;
 };
 
 /** Keeps members that it does not know, because the MAC covers those of a later version too. */
@@ -67,21 +66,14 @@ const manifestFields: v.GenericSchema<unknown, BackupManifest> = v.looseObject({
   mac: v.optional(v.strictObject({ generation: v.string(), keyId: v.string(), hmac: v.string() })),
 });
 
+const manifestText = v.pipe(v.string(), v.parseJson(), manifestFields);
+
 /** Undefined for a fault that shows that the file is not there. Throws `BackupRefused` with the owner of a file that this process may not read. */
 const undefinedIfMissing = async (path: string, error: unknown): Promise<undefined> => {
   if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errorCode(error) ?? '')) return undefined;
   if (!isDenied(error)) throw error;
   const advice = await otherOwner(path, { name: path });
   throw new BackupRefused(advice ?? `${path} cannot be read (${errorCode(error)}): let this user read it`);
-};
-
-const parse = (text: string): BackupManifest | undefined => {
-  try {
-    const { success, output } = v.safeParse(manifestFields, JSON.parse(text));
-    return success ? output : undefined;
-  } catch {
-    return undefined;
-  }
 };
 
 /** Throws `BackupRefused` that names every file that is missing or differs from what was written, or one that this process may not read. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as v from 'valibot';
 import { errorCode } from '../../lib/error-code.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
 import { writeWhole } from '../../lib/write-whole.js';
@@ -84,29 +85,25 @@ const takenFile = async (dataDir: string): Promise<string | undefined> => {
 };
 
 const parsed = (dataDir: string, text: string): EmbeddedConnection => {
-  const found = jsonIn(text);
-  if (isConnection(found)) return found;
+  // What the parser says of wrong text is not passed on, because it quotes the text, which holds passwords.
+  const { success, output } = v.safeParse(connectionText, text);
+  if (success) return output;
   throw new EmbeddedPostgresError(
     `${CONNECTION_FILE} in DATA_DIR ${dataDir} is damaged: restore it from a backup of the folder`,
   );
 };
 
-/** Undefined for other text. The error of the parser is not passed on, because the parser quotes the text, which holds passwords. */
-const jsonIn = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
-const isConnection = (found: unknown): found is EmbeddedConnection =>
-  typeof found === 'object' &&
-  found !== null &&
-  'port' in found &&
-  typeof found.port === 'number' &&
-  'password' in found &&
-  typeof found.password === 'string';
+/** Keeps members that it does not know, for `forgetPort`. */
+const connectionText = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.looseObject({
+    port: v.number(),
+    password: v.string(),
+    ownerPassword: v.exactOptional(v.string()),
+    servicePassword: v.exactOptional(v.string()),
+  }),
+);
 
 /** Replaces the file as a whole. Only its owner can read it, because it holds the passwords. */
 export const writeConnection = (dataDir: string, connection: EmbeddedConnection): Promise<void> =>
