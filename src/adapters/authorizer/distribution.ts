@@ -3,8 +3,7 @@ import type { Distribution, DistributionAnswer } from '../../ports/distribution.
 import { gunzipBase64 } from '../../xml/packing.js';
 import { type AdnOptions, createAdnCalls } from './adn.js';
 import { type Exchange, RESPONSE_TOO_LARGE } from './exchange.js';
-import { type JsonBody, readJson, textOf } from './responses.js';
-import { mayEventCancel, saysNothingFound, sharedDocumentsOf } from './shared-documents.js';
+import { type JsonBody, mayEventCancel, readJson, saysNothingFound, sharedDocumentsOf, textOf } from './responses.js';
 
 /** An answer holds up to 50 notes of some 5 kB each. */
 const MAX_BYTES = 1024 * 1024;

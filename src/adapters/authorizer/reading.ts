@@ -5,8 +5,9 @@ import {
   type DpsId,
   eventRequestId,
   isAccessKey,
+  isKeyOfEmitter,
 } from '../../domain/common/access-key.js';
-import type { Instant } from '../../domain/common/time.js';
+import { DAY_MS, epochMs, type Instant } from '../../domain/common/time.js';
 import {
   type AuthorizedNote,
   isCertificateReason,
@@ -18,9 +19,18 @@ import { namesOther } from './answer-table.js';
 import { readEvent, readNote, type SentDocument } from './documents.js';
 import type { Exchange } from './exchange.js';
 import { ABSENT_OTHER_DOCUMENT, judgeLookup, judgeSend, SUCCESS_NOT_OURS, type SuccessRead } from './judge-answer.js';
-import { isNoteOfDps } from './note-of-dps.js';
-import { listsEvent, listsOnlyOtherEvents, packedEventOf, readJson, textOf } from './responses.js';
-import { mayEventCancel, saysNothingFound, sharedDocumentsOf } from './shared-documents.js';
+import {
+  type JsonBody,
+  listsEvent,
+  listsOnlyOtherEvents,
+  mayEventCancel,
+  packedEventOf,
+  processedMsOf,
+  readJson,
+  saysNothingFound,
+  sharedDocumentsOf,
+  textOf,
+} from './responses.js';
 
 /** For each call, what the caller knows (`expected`) and what the reading returns. Plain values, so that both can cross to a thread. */
 export type Readings = {
@@ -212,4 +222,28 @@ const withBuffers = <T>(value: T): T => {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength) as unknown as T;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withBuffers(inner)])) as T;
+};
+
+/** `heardAt`: when the answer had come, by our clock. Without it only the time in the answer counts. */
+type Question = { dpsId: string; heardAt?: Instant | undefined };
+
+/** Clocks differ by minutes. A real note must pass whatever the clocks show, and a day more or less in `dhProc` harms nothing. */
+const TOLERATED_MS = 2 * DAY_MS;
+
+/**
+ * Whether Sefin can have made the note of this DPS. Only what holds for every real note is compared: the key names the emitter of the DPS and is the
+ * key of the answer, and `dhProc` is neither before `dhEmi` (E0008) nor after the answer. Our clock may be wrong, and so may the time in the answer,
+ * so `dhProc` is too late only when it is after both.
+ */
+export const isNoteOfDps = (note: AuthorizedNote, body: JsonBody, { dpsId, heardAt }: Question): boolean => {
+  const { accessKey, authorizedAt, emittedAt } = note;
+  const named = textOf(body, 'chaveAcesso') ?? '';
+  if (!isKeyOfEmitter(accessKey, dpsId) || (isAccessKey(named) && named !== accessKey)) return false;
+  const madeMs = epochMs(authorizedAt);
+  const heardMs = [heardAt === undefined ? undefined : epochMs(heardAt), processedMsOf(body)].filter(
+    (ms) => ms !== undefined,
+  );
+  const isTooEarly = emittedAt !== undefined && madeMs < epochMs(emittedAt) - TOLERATED_MS;
+  const isTooLate = heardMs.length > 0 && heardMs.every((ms) => madeMs > ms + TOLERATED_MS);
+  return !isTooEarly && !isTooLate;
 };

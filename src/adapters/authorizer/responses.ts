@@ -101,6 +101,38 @@ const CANCELS_NOTHING: ReadonlySet<string> = new Set([
   '907209',
 ]);
 
+/** The documents of an answer of the distribution of the ADN (docs/national-system.md#distribution); undefined for an item that is no object. */
+export const sharedDocumentsOf = (body: JsonBody): readonly (JsonBody | undefined)[] =>
+  listOf(body.lotedfe).map(objectOf);
+
+const NOTHING_FOUND = 'NENHUM_DOCUMENTO_LOCALIZADO';
+
+/** Whether the answer says that there is no such document. */
+export const saysNothingFound = (body: JsonBody): boolean =>
+  textOf(body, 'statusProcessamento') === NOTHING_FOUND || errorsOf(body).some(({ code }) => code === 'E2220');
+
+/** An event of a type that the Swagger does not list may cancel too; asking about it costs one look-up. */
+export const mayEventCancel = (event: JsonBody): boolean =>
+  !CANCELS_NOTHING_AT_ADN.has(textOf(event, 'tipoEvento') ?? '');
+
+/** Names of the ADN for events that cancel nothing. */
+const CANCELS_NOTHING_AT_ADN: ReadonlySet<string> = new Set([
+  'SOLICITACAO_CANCELAMENTO_ANALISE_FISCAL',
+  'CANCELAMENTO_INDEFERIDO_ANALISE_FISCAL',
+  'CONFIRMACAO_PRESTADOR',
+  'REJEICAO_PRESTADOR',
+  'CONFIRMACAO_TOMADOR',
+  'REJEICAO_TOMADOR',
+  'CONFIRMACAO_INTERMEDIARIO',
+  'REJEICAO_INTERMEDIARIO',
+  'CONFIRMACAO_TACITA',
+  'ANULACAO_REJEICAO',
+  'BLOQUEIO_POR_OFICIO',
+  'DESBLOQUEIO_POR_OFICIO',
+  'INCLUSAO_NFSE_DAN',
+  'TRIBUTOS_NFSE_RECOLHIDOS',
+]);
+
 /** Raw texts are kept for support, cut to this many characters because events of the log must stay small. */
 const MAX_TEXT = 1000;
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeSend } from '../../../src/adapters/authorizer/judge-answer.js';
-import { namedCancelingEvent } from '../../../src/adapters/authorizer/named-event.js';
+import { judgeSend, namedCancelingEvent } from '../../../src/adapters/authorizer/judge-answer.js';
 import { cancelingEvents } from '../../../src/domain/common/access-key.js';
 import { EVENT_KINDS, EVENT_TYPES, type EventType } from '../../../src/simulator/event/kinds.js';
 

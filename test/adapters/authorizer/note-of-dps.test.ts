@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readNote } from '../../../src/adapters/authorizer/documents.js';
-import { isNoteOfDps } from '../../../src/adapters/authorizer/note-of-dps.js';
+import { isNoteOfDps } from '../../../src/adapters/authorizer/reading.js';
 import { noticesOf } from '../../../src/app/issuing/deps.js';
 import { compareNote } from '../../../src/app/issuing/found-documents.js';
 import { accessKeyCheckDigit } from '../../../src/domain/common/access-key.js';
