@@ -57,7 +57,7 @@ describeWithPostgres('another program of the company that issues with the series
     const dps = buildDps({ mode: 'live', series, number, accepted: sale.data, currencyCode: () => undefined });
     const { bytes } = await createDocumentSigner().signDps(dps.xml, certificate);
     const client = createAuthorizer({
-      addresses: simulator.urls,
+      address: simulator.urls.live,
       trustRootsPem: [simulator.caPem],
       connectTimeoutMs: 10_000,
       timeoutMs: 10_000,

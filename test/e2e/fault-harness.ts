@@ -65,7 +65,7 @@ export const openFaultHarness = async (): Promise<FaultHarness> => {
   };
   const clientOf = (timeoutMs: number) =>
     createAuthorizer({
-      addresses: simulator.urls,
+      address: simulator.urls.test,
       trustRootsPem: [simulator.caPem],
       connectTimeoutMs: PATIENCE_MS.long,
       timeoutMs,

@@ -20,8 +20,7 @@ export const createAdnCalls = (options: AdnOptions, maxBytes: number) => {
   const agents = createAgents(options.trustRootsPem);
   return {
     get: async (caller: Caller, path: string): Promise<Exchange> => {
-      const opened = await options.certificateOf(caller).catch(() => 'unread' as const);
-      const certificate = usable(opened, options.now());
+      const certificate = await usable(options.certificateOf(caller), options.now);
       if ('kind' in certificate) return certificate;
       return await exchangeWith(agents, certificate, options.address, path, {
         method: 'GET',

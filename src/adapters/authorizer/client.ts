@@ -5,7 +5,6 @@ import {
   type DpsId,
   isMadeByMunicipality,
 } from '../../domain/common/access-key.js';
-import type { Mode } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { addSeconds, epochMs, type Instant, isBefore } from '../../domain/common/time.js';
 import { within } from '../../lib/pause.js';
@@ -17,8 +16,8 @@ import type {
   RegisteredEvent,
   SendResult,
 } from '../../ports/authorizer.js';
-import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { gzipBase64 } from '../../xml/packing.js';
+import type { AdnOptions } from './adn.js';
 import { createAgents } from './agents.js';
 import { identityOf, type SentDocument } from './documents.js';
 import { type Exchange, exchangeWith, notHanded, usable } from './exchange.js';
@@ -31,19 +30,12 @@ import {
   readInline,
 } from './reading.js';
 
-type AuthorizerOptions = {
-  /** Base URL of each environment, used as a prefix: `https://host/SefinNacional`. */
-  addresses: Record<Mode, string>;
-  /** Base URL of the distribution of the ADN in each environment: `https://adn.host/contribuintes`. Only the ADN has events of municipal notes. */
-  distribution?: Record<Mode, string>;
-  /** Trusted beside the public roots: GlobalSign Root R46 of `trust-roots.ts`, the simulator's authority. */
-  trustRootsPem: readonly string[];
+/** As for a service of the ADN: `address` is `https://host/SefinNacional`, and `timeoutMs` is the limit of opening the certificate too. */
+type AuthorizerOptions = AdnOptions & {
+  /** Base URL of the distribution of the ADN: `https://adn.host/contribuintes`. Only the ADN has events of municipal notes. */
+  distribution?: string | undefined;
   /** Limit of a new connection: name service, TCP and the first TLS handshake. */
   connectTimeoutMs: number;
-  /** Limit of one HTTP call, from the wait for a socket to the last byte, and of opening the certificate before it. */
-  timeoutMs: number;
-  certificateOf(caller: Caller): Promise<CompanyCertificate | undefined>;
-  now(): Instant;
   /** Reads the answers; by default in this thread. */
   read?: Reader;
 };
@@ -54,7 +46,7 @@ const LOOK_UPS_AT_ONCE = 96;
 /** The places of the issuer bound the sends under way. A second bound here would make a recorded attempt wait until its deadline is near. */
 const SENDS_AT_ONCE = Number.POSITIVE_INFINITY;
 
-/** Sefin Nacional over mutual TLS, with its deviations (docs/national-system.md#deviations). `close` drops the connections. */
+/** Sefin Nacional in one environment over mutual TLS, with its deviations (docs/national-system.md#deviations). `close` drops the connections. */
 export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { close(): void } => {
   const { read = readInline, timeoutMs } = options;
   // Sends and look-ups use separate connections, so that a send never waits for a socket behind look-ups that hang.
@@ -63,31 +55,19 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     GET: createAgents(options.trustRootsPem, LOOK_UPS_AT_ONCE),
   };
 
-  const certificateFor = async (
-    caller: Caller,
-    limitMs: number,
-  ): Promise<CompanyCertificate | 'unread' | undefined> => {
-    const opening = (async () => options.certificateOf(caller))();
-    return await within(limitMs, opening, () => new Error('the certificate was not opened in time')).catch(
-      () => 'unread' as const,
-    );
-  };
-
   const callWith = async (
     caller: Caller,
     method: 'GET' | 'POST',
     path: string,
-    {
-      body,
-      until,
-      address = options.addresses[caller.mode],
-    }: { body?: object; until?: Instant | undefined; address?: string },
+    { body, until, address = options.address }: { body?: object; until?: Instant | undefined; address?: string },
   ): Promise<Exchange> => {
     const leftMs = (): number =>
       until === undefined ? timeoutMs : Math.min(timeoutMs, epochMs(until) - epochMs(options.now()));
     // Opening the certificate may take the whole limit for a send, because its deadline is checked afterwards.
-    const opened = await certificateFor(caller, body === undefined ? Math.max(0, leftMs()) : timeoutMs);
-    const certificate = usable(opened, options.now());
+    const openingMs = body === undefined ? Math.max(0, leftMs()) : timeoutMs;
+    const opening = (async () => options.certificateOf(caller))();
+    const inTime = within(openingMs, opening, () => new Error('the certificate was not opened in time'));
+    const certificate = await usable(inTime, options.now);
     if ('kind' in certificate) return certificate;
     const callMs = leftMs();
     if (callMs <= 0) return notHanded('deadline_passed');
@@ -147,7 +127,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
   };
 
   /** Until then the environment is not asked for the list of events, because it said that it has none. */
-  const withoutList = new Map<Mode, Instant>();
+  let withoutListUntil: Instant | undefined;
 
   /** The events of a note by their list; undefined where the environment offers none. */
   const fetchEvents = async (
@@ -155,12 +135,11 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     accessKey: string,
     until?: Instant,
   ): Promise<LookupResult<RegisteredEvent> | undefined> => {
-    const pausedUntil = withoutList.get(caller.mode);
-    if (pausedUntil !== undefined && isBefore(options.now(), pausedUntil)) return undefined;
+    if (withoutListUntil !== undefined && isBefore(options.now(), withoutListUntil)) return undefined;
     const answer = await call(caller, 'GET', `/nfse/${accessKey}/eventos`, { until });
     const read = await readAnswerOr({ name: 'events', expected: { accessKey }, exchange: answer }, INCONCLUSIVE);
     if (read.kind !== 'not_offered') return read;
-    withoutList.set(caller.mode, addSeconds(options.now(), LIST_PAUSE_SECONDS));
+    withoutListUntil = addSeconds(options.now(), LIST_PAUSE_SECONDS);
     return undefined;
   };
 
@@ -170,7 +149,7 @@ export const createAuthorizer = (options: AuthorizerOptions): Authorizer & { clo
     accessKey: string,
     until?: Instant,
   ): Promise<LookupResult<RegisteredEvent>> => {
-    const address = options.distribution?.[caller.mode];
+    const address = options.distribution;
     if (address === undefined) return NO_ADN;
     const exchange = await call(caller, 'GET', `/NFSe/${accessKey}/Eventos`, { until, address });
     return await readAnswerOr({ name: 'sharedEvents', expected: { accessKey }, exchange }, UNREADABLE_AT_ADN);

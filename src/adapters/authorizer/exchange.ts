@@ -36,16 +36,17 @@ export const notHanded = (reason: LocalReason): Extract<Exchange, { kind: 'not_h
 });
 
 /**
- * A certificate that was opened for a call, or why there is no call with it. The handshake of an expired certificate fails like an outage of the
+ * The certificate that is opened for a call, or why there is no call with it. The handshake of an expired certificate fails like an outage of the
  * environment, which would hold up all companies.
  */
-export const usable = (
-  opened: CompanyCertificate | 'unread' | undefined,
-  now: Instant,
-): CompanyCertificate | Extract<Exchange, { kind: 'not_handed' }> => {
+export const usable = async (
+  opening: Promise<CompanyCertificate | undefined>,
+  now: () => Instant,
+): Promise<CompanyCertificate | Extract<Exchange, { kind: 'not_handed' }>> => {
+  const opened = await opening.catch(() => 'unread' as const);
   if (opened === undefined) return notHanded('certificate_missing');
   if (opened === 'unread') return notHanded('certificate_unread');
-  return isBefore(now, opened.notAfter) ? opened : notHanded('certificate_expired');
+  return isBefore(now(), opened.notAfter) ? opened : notHanded('certificate_expired');
 };
 
 /** The answer is longer than the limit of the call. */

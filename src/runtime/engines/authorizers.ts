@@ -49,30 +49,28 @@ export type WhenReady = (task: () => Promise<void>) => void;
 /** Returns an authorizer with one client per mode, each with its own trust roots. A mode without an address answers that it was not reached. */
 export const openAuthorizer = (parts: AuthorizerParts): Authorizer => {
   const read = openReadingThreads(parts.runner, { whenReady: parts.whenReady });
-  const clients = { live: openClient(parts, read, 'live'), test: openClient(parts, read, 'test') };
-  return {
-    sendDps: async (caller, bytes, deadlineAt) =>
-      (await clients[caller.mode]?.sendDps(caller, bytes, deadlineAt)) ?? notSent,
-    findByDps: async (caller, id, until) => (await clients[caller.mode]?.findByDps(caller, id, until)) ?? notLookedUp,
-    findByAccessKey: async (caller, key) => (await clients[caller.mode]?.findByAccessKey(caller, key)) ?? notLookedUp,
-    sendCancellation: async (caller, key, bytes, deadlineAt) =>
-      (await clients[caller.mode]?.sendCancellation(caller, key, bytes, deadlineAt)) ?? notSent,
-    findCancellation: async (caller, key, until) =>
-      (await clients[caller.mode]?.findCancellation(caller, key, until)) ?? notLookedUp,
-  };
+  return byMode({ live: openClient(parts, read, 'live'), test: openClient(parts, read, 'test') });
 };
+
+/** Gives each call to the client of its mode. */
+export const byMode = (clients: Readonly<Record<Mode, Authorizer>>): Authorizer => ({
+  sendDps: (caller, ...rest) => clients[caller.mode].sendDps(caller, ...rest),
+  findByDps: (caller, ...rest) => clients[caller.mode].findByDps(caller, ...rest),
+  findByAccessKey: (caller, ...rest) => clients[caller.mode].findByAccessKey(caller, ...rest),
+  sendCancellation: (caller, ...rest) => clients[caller.mode].sendCancellation(caller, ...rest),
+  findCancellation: (caller, ...rest) => clients[caller.mode].findCancellation(caller, ...rest),
+});
 
 const openClient = (
   { config, clock, runner, simulator, certificateOf }: AuthorizerParts,
   read: Reader,
   mode: Mode,
-): Authorizer | undefined => {
+): Authorizer => {
   const { address, trustRootsPem } = authorizerAddress(config, simulator, mode);
-  if (address === undefined) return undefined;
-  const adn = adnAddress(config, simulator, mode, 'contribuintes');
+  if (address === undefined) return notReached;
   const client = createAuthorizer({
-    addresses: { live: address, test: address },
-    ...(adn === undefined ? {} : { distribution: { live: adn, test: adn } }),
+    address,
+    distribution: adnAddress(config, simulator, mode, 'contribuintes'),
     trustRootsPem,
     connectTimeoutMs: config.authorizerConnectTimeoutMs,
     timeoutMs: config.limits.sendSeconds * 1000,
@@ -125,6 +123,14 @@ const besideAuthorizer = (authorizer: string, service: AdnService): string => {
 const reason = 'this process has no authorizer for the mode';
 const notSent = { kind: 'not_sent', reason, codes: [] } as const;
 const notLookedUp = { kind: 'inconclusive', reason } as const;
+
+const notReached: Authorizer = {
+  sendDps: async () => notSent,
+  findByDps: async () => notLookedUp,
+  findByAccessKey: async () => notLookedUp,
+  sendCancellation: async () => notSent,
+  findCancellation: async () => notLookedUp,
+};
 
 /** Reading a note takes milliseconds; the rest is for a machine whose cores are all busy. */
 const READ_WITHIN_MS = 20_000;

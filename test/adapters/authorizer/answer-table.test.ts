@@ -16,7 +16,6 @@ import { gzipBase64 } from '../../../src/xml/packing.js';
 import { accessKey, eventAround, issued, noteAround, otherAccessKey } from '../../support/fixture/sefin.js';
 import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 import {
-  at,
   type Client,
   type ClientHarness,
   caller,
@@ -294,7 +293,7 @@ describe('the table of answers', () => {
     const address = closed.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     await new Promise((resolve) => closed.close(resolve));
-    const client = harness.clientOf({ addresses: at(`https://127.0.0.1:${port}`) });
+    const client = harness.clientOf({ address: `https://127.0.0.1:${port}` });
     expect(await send(subject, client)).toEqual({
       kind: 'not_sent',
       reason: 'ECONNREFUSED',

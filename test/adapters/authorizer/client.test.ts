@@ -219,7 +219,7 @@ describe('sendDps', () => {
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const address = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    client = clientOf({ addresses: { test: address, live: address }, timeoutMs: 300 });
+    client = clientOf({ address, timeoutMs: 300 });
     expect(await client.sendDps(caller, dps.bytes, inAMinute)).toMatchObject({ kind: 'not_sent', reason: 'timeout' });
     silent.close();
   });
@@ -228,7 +228,7 @@ describe('sendDps', () => {
     const abrupt = createServer((socket) => socket.destroy());
     await new Promise<void>((resolve) => abrupt.listen(0, '127.0.0.1', resolve));
     const address = `https://127.0.0.1:${(abrupt.address() as AddressInfo).port}`;
-    client = clientOf({ addresses: { test: address, live: address } });
+    client = clientOf({ address });
     const result = await client.sendDps(caller, dps.bytes, inAMinute);
     expect(result).toMatchObject({ kind: 'not_sent' });
     expect(result).not.toHaveProperty('certificateRefused');

@@ -9,7 +9,6 @@ import { issueCertificate } from '../../../src/certificates/issue-certificate.js
 import { CONCURRENT_ISSUES } from '../../../src/runtime/roles/turns.js';
 import { certificateFor } from '../../support/fixture/sefin.js';
 import {
-  at,
   CALL_LIMIT_MS,
   type ClientHarness,
   caller,
@@ -43,7 +42,7 @@ const send = (client = harness.client) => client.sendDps(caller, harness.dps.byt
 describe('the deadlines of a connection', () => {
   it('end a handshake that never ends, long before the time limit of the whole call', async () => {
     const address = await listen(createServer());
-    const client = harness.clientOf({ addresses: at(address), connectTimeoutMs: 200, timeoutMs: 3_600_000 });
+    const client = harness.clientOf({ address, connectTimeoutMs: 200, timeoutMs: 3_600_000 });
     expect(await send(client)).toMatchObject({ kind: 'not_sent', reason: 'connect_timeout', outage: true });
   });
 
@@ -68,7 +67,7 @@ describe('the deadlines of a connection', () => {
       clock = inAMinute;
       socket.pipe(connect(Number(new URL(harness.server.address).port), '127.0.0.1')).pipe(socket);
     });
-    const client = harness.clientOf({ addresses: at(await listen(relay)), now: () => clock });
+    const client = harness.clientOf({ address: await listen(relay), now: () => clock });
     expect(await send(client)).toMatchObject({ kind: 'not_sent', reason: 'deadline_passed', codes: [] });
     expect(harness.server.received).toEqual([]);
   });
@@ -144,10 +143,10 @@ describe('a connection', () => {
       offers.push(socket.alpnProtocol);
       socket.destroy();
     });
-    await send(harness.clientOf({ addresses: at(await listen(both)) }));
+    await send(harness.clientOf({ address: await listen(both) }));
     expect(offers).toEqual(['http/1.1']);
     const onlyH2 = createTlsServer({ cert, key, ALPNProtocols: ['h2'] });
-    expect(await send(harness.clientOf({ addresses: at(await listen(onlyH2)) }))).toMatchObject({ kind: 'not_sent' });
+    expect(await send(harness.clientOf({ address: await listen(onlyH2) }))).toMatchObject({ kind: 'not_sent' });
   });
 
   it('goes to no proxy that the environment names', async () => {

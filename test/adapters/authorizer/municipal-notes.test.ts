@@ -19,7 +19,7 @@ let client: Client;
 beforeAll(async () => {
   harness = await openClientHarness();
   const adn = harness.server.address.replace('SefinNacional', 'contribuintes');
-  client = harness.clientOf({ distribution: { live: adn, test: adn } });
+  client = harness.clientOf({ distribution: adn });
 });
 afterAll(() => harness.close());
 
@@ -78,7 +78,7 @@ describe('the look-up of an event on a note that a municipality made', () => {
 
   it('proves nothing without an address of the ADN, with an expired certificate, and after its time', async () => {
     const adn = harness.server.address;
-    const expired = harness.clientOf({ distribution: { live: adn, test: adn }, now: () => harness.company.notAfter });
+    const expired = harness.clientOf({ distribution: adn, now: () => harness.company.notAfter });
     const answers = [
       await harness.client.findCancellation(caller, KEY),
       await expired.findCancellation(caller, KEY),

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
 import { accessKey, issued, noteAround } from '../../support/fixture/sefin.js';
 import {
-  at,
   type ClientHarness,
   caller,
   errors,
@@ -26,7 +25,7 @@ describeWith('openssl', 'a server of openssl that asks for the certificate after
 
   const start = async (onRequest: Turn, strict = false, clientAuthority = harness.authority) => {
     server = await startOpensslServer({ server: harness.serverIdentity, clientAuthority }, onRequest, strict);
-    return harness.clientOf({ addresses: at(server.address) });
+    return harness.clientOf({ address: server.address });
   };
 
   it('gets it by renegotiation, and its answer is read', async () => {

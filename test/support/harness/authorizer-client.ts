@@ -50,7 +50,7 @@ export const openClientHarness = async (): Promise<ClientHarness> => {
   const opened: Client[] = [];
   const clientOf = (changes: Partial<Options>): Client => {
     const client = createAuthorizer({
-      addresses: at(server.address),
+      address: server.address,
       trustRootsPem: [authority.certificatePem],
       connectTimeoutMs: CALL_LIMIT_MS,
       timeoutMs: CALL_LIMIT_MS,
@@ -72,9 +72,6 @@ export const openClientHarness = async (): Promise<ClientHarness> => {
     },
   };
 };
-
-/** Both modes at one address. */
-export const at = (address: string): Options['addresses'] => ({ test: address, live: address });
 
 export const errors = (...codes: string[]) => ({
   erros: codes.map((Codigo) => ({ Codigo, Descricao: `texto ${Codigo}` })),

@@ -18,7 +18,7 @@ import { type CompanyId, invoiceStream, type Mode, type StreamName } from '../..
 import { brasiliaDate } from '../../../src/domain/common/time.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { invoiceStatus } from '../../../src/domain/invoice/status.js';
-import type { Authorizer, Caller } from '../../../src/ports/authorizer.js';
+import type { Caller } from '../../../src/ports/authorizer.js';
 import type {
   DistributionAnswer,
   DistributionProgress,
@@ -26,6 +26,7 @@ import type {
   DueQueue,
 } from '../../../src/ports/distribution.js';
 import type { ReconciliationProgress, ReconciliationProgressStore } from '../../../src/ports/reconciliation.js';
+import { byMode } from '../../../src/runtime/engines/authorizers.js';
 import { classification } from '../../../src/tables/catalogue.js';
 import { DEMO_CNPJ, demoCompany } from '../fixture/demo.js';
 import { accepted, cancelRequested, imported, limits } from '../fixture/invoice.js';
@@ -151,19 +152,22 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     notBefore: simulator.clock.at,
     notAfter: '2036-01-01T00:00:00.000Z',
   };
-  const client = createAuthorizer({
-    addresses: simulator.simulator.urls,
-    trustRootsPem: [simulator.simulator.caPem],
-    connectTimeoutMs: 10_000,
-    timeoutMs: 10_000,
-    now: clock.now,
-    certificateOf: async () => certificate,
-  });
+  const clientOf = (mode: Mode) =>
+    createAuthorizer({
+      address: simulator.simulator.urls[mode],
+      trustRootsPem: [simulator.simulator.caPem],
+      connectTimeoutMs: 10_000,
+      timeoutMs: 10_000,
+      now: clock.now,
+      certificateOf: async () => certificate,
+    });
+  const clients = { live: clientOf('live'), test: clientOf('test') };
+  const authorizer = byMode(clients);
   const issuer: IssuerDeps = {
     store,
     clock,
     limits,
-    authorizer: client as Authorizer,
+    authorizer,
     breaker: openBreaker(clock),
     certificates: certificateBreaker(clock),
     signer: createDocumentSigner(),
@@ -201,7 +205,7 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
     store,
     clock,
     limits: issuer.limits,
-    authorizer: client as Authorizer,
+    authorizer,
     actor: 'timer:reconciliation',
     notify: (notice) => void notices.push(notice),
     progressStore: memoryProgressStore(rowsOf),
@@ -313,7 +317,8 @@ export const openReconciliationHarness = async (): Promise<ReconciliationHarness
       throw new Error('following does not end');
     },
     close: async () => {
-      client.close();
+      clients.live.close();
+      clients.test.close();
       distribution.close();
       await simulator.close();
     },
