@@ -8,7 +8,13 @@ import type { Parts } from './parts.js';
 export const startProjector = (parts: Parts, halted: Set<string>): void => {
   const { engines, clock, guards, logger, runner, diskSpace } = parts;
   const stopping = new AbortController();
-  const faults = createFaultLines({ logger, msg: 'a projection failed and is tried again' });
+  const { connectionTimeoutMillis = 0 } = engines.pool.options;
+  const faults = createFaultLines({
+    logger,
+    msg: 'a projection failed and is tried again',
+    // The leads of all projections are asked for on one connection, so the tries of one wait for a silent server behind those of all others.
+    everyMs: allProjections.length * connectionTimeoutMillis,
+  });
   const project = async (signal: AbortSignal): Promise<void> => {
     // After a pause of the log the rows may be others. Where they are not, the projection halts again.
     halted.clear();

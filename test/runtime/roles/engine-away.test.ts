@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
+import { allProjections } from '../../../projections/registry.js';
 import { invoiceStream } from '../../../src/domain/common/ids.js';
 import type { IssuingDeps } from '../../../src/runtime/roles/issuer.js';
 import { runReconciliation } from '../../../src/runtime/roles/national-registers.js';
@@ -90,6 +91,36 @@ it.each([
   },
   40_000,
 );
+
+it('the projector calls no fault over while a silent database keeps its projections waiting one after the other', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  const { parts, lines } = partsWithoutDatabase();
+  const connectionTimeoutMillis = 20_000;
+  let giveUp: (() => void) | undefined;
+  const connect = () =>
+    new Promise((_resolve, reject) => {
+      giveUp = () => reject(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' }));
+    });
+  const live = { role: 'live', logIdentity: 'l', position: null };
+  const rows = allProjections.map(({ name, version }) => ({ ...live, name, version }));
+  const pool = { connect, query: async () => ({ rows }), options: { connectionTimeoutMillis } };
+  const stop = new AbortController();
+  const guards = { whileLogCoversCheckpoint: (_: AbortSignal, work: (s: AbortSignal) => unknown) => work(stop.signal) };
+  const engines = { ...parts.engines, pool, log: { identity: async () => 'l' } };
+  startProjector({ ...parts, engines, guards } as unknown as Parts, new Set());
+  const said = (level: string) => lines.filter((line) => 'level' in line && line.level === level);
+  for (let tries = 0; tries < 3 * allProjections.length; tries += 1) {
+    await expect.poll(() => giveUp, { timeout: 15_000 }).toBeDefined();
+    vi.advanceTimersByTime(connectionTimeoutMillis);
+    giveUp?.();
+    giveUp = undefined;
+  }
+  const ofEach = allProjections.map(({ name }) => expect.objectContaining({ name, code: 'ETIMEDOUT' }) as unknown);
+  await expect.poll(() => said('error').length, { timeout: 15_000 }).toBe(ofEach.length);
+  expect([said('info'), said('warn')]).toEqual([[], expect.arrayContaining(ofEach)]);
+  expect(said('error')).toEqual(expect.arrayContaining(ofEach));
+  stop.abort();
+}, 40_000);
 
 it('work on many streams says once that an engine is away, and each other fault with its stream', () => {
   const { parts, lines } = partsWithoutDatabase();
