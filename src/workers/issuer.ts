@@ -7,7 +7,7 @@ import { unreachable } from '../domain/common/unreachable.js';
 import type { Delivery, HandlingResult, WorkQueue } from '../ports/work-queue.js';
 
 /** Longest delay of a retry, on the queue's monotonic clock. It bounds the delay when the wall clock is set back. */
-const LONGEST_PAUSE_MS = 60_000;
+export const LONGEST_PAUSE_MS = 60_000;
 const FIRST_FAULT_PAUSE_MS = 500;
 /** The log may show an event to its reader a moment later than to the relay, and another service may share the queue: its worker comes by then. */
 const UNKNOWN_PAUSE_MS = 1_000;

@@ -4,7 +4,7 @@ import { faultFields, type Logger } from './logger.js';
 /** A fault that lasts so long needs an operator. */
 const LASTS_AFTER_MS = 60_000;
 
-/** Longer than each pause between two tries. */
+/** Besides what `everyMs` says of the pauses between two tries. */
 const OVER_AFTER_MS = 60_000;
 
 export type FaultLines = {

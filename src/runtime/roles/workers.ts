@@ -1,4 +1,5 @@
 import { createPreviousGeneration } from '../../adapters/read-model-postgres/kept-rows.js';
+import { LONGEST_PAUSE_MS } from '../../workers/issuer.js';
 import { refillQueue, type Sweeper } from '../../workers/sweeper.js';
 import { createFaultLines } from '../config/fault-lines.js';
 import { faultFields, streamFields } from '../config/logger.js';
@@ -44,7 +45,8 @@ export const startWorkers = async (parts: Parts): Promise<void> => {
 /** Reports faults of work on streams. Where an engine is away, all work fails, and the log does not name each stream. */
 export const createWorkFaults = ({ logger, diskSpace }: Pick<Parts, 'logger' | 'diskSpace'>): OnWorkFault => {
   const msg = 'work failed and will be tried again';
-  const ofEngines = createFaultLines({ logger, msg });
+  // Where few invoices are open, no other work fails between two tries of one.
+  const ofEngines = createFaultLines({ logger, msg, everyMs: LONGEST_PAUSE_MS });
   return (stream, error) => {
     diskSpace.record(error);
     if (isEngineFault(error)) ofEngines.tell(error, {}, streamFields(stream));

@@ -133,3 +133,18 @@ it('work on many streams says once that an engine is away, and each other fault 
   for (const stream of streams) onFault(stream, new TypeError('x'));
   expect(lines.slice(1)).toEqual(streams.map((stream) => expect.objectContaining({ stream, error: 'TypeError' })));
 });
+
+it('work on one stream, which is tried each minute at last, is no fault that is over between two tries', () => {
+  vi.useFakeTimers();
+  const { parts, lines } = partsWithoutDatabase();
+  const onFault = createWorkFaults(parts);
+  const stream = invoiceStream('live', '12345678000195', '11111111-1111-4111-8111-111111111111');
+  // As `runIssuer` waits, and then for a database that is silent.
+  for (const pauseMs of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]) {
+    onFault(stream, away());
+    vi.advanceTimersByTime(pauseMs + 5_000);
+  }
+  expect(lines).toMatchObject([{ level: 'warn' }, { level: 'error' }]);
+  vi.advanceTimersByTime(200_000);
+  expect(lines.slice(2)).toMatchObject([{ level: 'info', msg: 'a fault is over', lasted_s: 229 }]);
+});
