@@ -98,17 +98,11 @@ export const runKeyDestruction = async (
   { config, engines, clock, logger }: Pick<Parts, 'config' | 'engines' | 'clock' | 'logger'>,
   signal: AbortSignal,
 ): Promise<void> => {
-  const reminder = createReminder();
+  const everyMs = config.sweepSeconds * 1000;
+  const faults = createFaultLines({ logger, msg: 'the keys of past test days were not destroyed', everyMs });
   while (!signal.aborted) {
-    try {
-      await engines.sealingKeys.destroyDayKeys(oldestKeptDay(clock.now()));
-      reminder.reset();
-    } catch (error) {
-      const fields = faultFields(error);
-      if (reminder.isDue(`${fields.error} ${fields.code}`))
-        logger.warn({ msg: 'the keys of past test days were not destroyed', ...fields });
-    }
-    await pause(config.sweepSeconds * 1000, signal);
+    await engines.sealingKeys.destroyDayKeys(oldestKeptDay(clock.now())).then(faults.areOver, faults.tell);
+    await pause(everyMs, signal);
   }
 };
 

@@ -6,7 +6,7 @@ import { runReconciliation } from '../../../src/runtime/roles/national-registers
 import type { Parts } from '../../../src/runtime/roles/parts.js';
 import { startProjector } from '../../../src/runtime/roles/projector.js';
 import { runRelayRole } from '../../../src/runtime/roles/relay.js';
-import { runSweeper } from '../../../src/runtime/roles/sweeper.js';
+import { runKeyDestruction, runSweeper } from '../../../src/runtime/roles/sweeper.js';
 import { createWorkFaults } from '../../../src/runtime/roles/workers.js';
 import type { Sweeper } from '../../../src/workers/sweeper.js';
 import { clock } from '../../support/harness/projector.js';
@@ -63,6 +63,14 @@ it.each([
     (parts: Parts, signal: AbortSignal) => runRelayRole(null, parts, signal),
   ],
   ['sweeper', 'a sweep failed', (parts: Parts, signal: AbortSignal) => runSweeper({} as Sweeper, parts, signal)],
+  [
+    'end of test days',
+    'the keys of past test days were not destroyed',
+    (parts: Parts, signal: AbortSignal) => {
+      const sealingKeys = { destroyDayKeys: () => parts.engines.pool.query('delete') };
+      return runKeyDestruction({ ...parts, engines: { ...parts.engines, sealingKeys } } as unknown as Parts, signal);
+    },
+  ],
   [
     'issuer',
     'reconciliation failed and continues',
