@@ -10,14 +10,9 @@ import {
 import type { ParametersCache, ParametersEntry } from '../../ports/municipal-parameters.js';
 import { readsByKey } from '../sql/batched.js';
 
-type Row = {
-  mode: Mode;
-  ibge: string;
-  place: string;
-  told: KnownParameters | null;
-  told_at: Instant | null;
-  asked_at: Instant;
-  failures: number;
+type Row = Omit<ParametersEntry, 'known' | 'knownAt' | 'reason'> & {
+  known: KnownParameters | null;
+  knownAt: Instant | null;
   reason: string | null;
 };
 
@@ -69,7 +64,7 @@ const entriesOf = (db: pg.Pool): ParametersCache['entriesOf'] => {
   return async (ibge) => (await rowsOf(ibge)).map(({ key: _ibge, ...row }) => entryOf(row));
 };
 
-const COLUMNS = 'mode, ibge, place, told::json, told_at, asked_at, failures, reason';
+const COLUMNS = `mode, ibge, place as "questionKey", told::json as known, told_at as "knownAt", asked_at as "askedAt", failures, reason`;
 
 const ENTRIES = `select ${COLUMNS} from municipal_parameters`;
 
@@ -95,7 +90,7 @@ const inPages = async function* (db: pg.Pool): AsyncGenerator<readonly Parameter
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) break;
-    after = [last.ibge, last.mode, last.place];
+    after = [last.ibge, last.mode, last.questionKey];
   }
   if (group.length > 0) yield group;
 };
@@ -120,10 +115,8 @@ const YOUNG_SECONDS = 3_600;
 const ASK_AGAIN = `update municipal_parameters set asked_at = $4
   where mode = $1 and ibge = $2 and starts_with(place, $3) and failures = 0 and told_at <= $5 and asked_at = told_at`;
 
-const entryOf = ({ place, told, told_at, asked_at, reason, ...row }: Row): ParametersEntry => ({
+const entryOf = ({ known, knownAt, reason, ...row }: Row): ParametersEntry => ({
   ...row,
-  questionKey: place,
-  askedAt: asked_at,
-  ...(told === null || told_at === null ? {} : { known: told, knownAt: told_at }),
+  ...(known === null || knownAt === null ? {} : { known, knownAt }),
   ...(reason === null ? {} : { reason }),
 });
