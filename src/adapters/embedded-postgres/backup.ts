@@ -271,7 +271,7 @@ const logOf = async (client: pg.PoolClient, isHere: boolean): Promise<BackupMani
 const ROWS_PER_INSERT = 500;
 const TEXT_AT_ONCE = 8 * 1024 * 1024;
 
-type LoadTarget = {
+export type LoadTarget = {
   db: pg.Pool;
   migrations: readonly Migration[];
   /** Writes what must be visible no later than the rows, in their transaction. */

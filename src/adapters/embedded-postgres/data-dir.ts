@@ -164,7 +164,7 @@ const namingUnwritable = <T>(dataDir: string, work: Promise<T>): Promise<T> =>
   });
 
 /** `processId`: who holds the lock; undefined for a process of another container, whose id means nothing here. */
-export type TakenLock = { kind: 'taken'; release(): Promise<void> } | { kind: 'busy'; processId: number | undefined };
+type TakenLock = { kind: 'taken'; release(): Promise<void> } | { kind: 'busy'; processId: number | undefined };
 
 const tryLock = async (folder: string): Promise<TakenLock> => {
   const highest = (await lockNumbers(folder)).at(-1) ?? 0;

@@ -1,19 +1,12 @@
 import pg from 'pg';
 import { checkServer } from '../sql/database-checks.js';
 import { atAddress } from '../sql/errors.js';
-import { appliedMigrations, findHistory, type Migration, pendingMigrations } from '../sql/migrate.js';
+import { appliedMigrations, findHistory, pendingMigrations } from '../sql/migrate.js';
 import { inTransaction } from '../sql/transaction.js';
-import { type BackupManifest, BackupRefused, DERIVED, loadTables, NEVER_COPIED } from './backup.js';
+import { type BackupManifest, BackupRefused, DERIVED, type LoadTarget, loadTables, NEVER_COPIED } from './backup.js';
 
-type PreparedTarget = {
-  /** Of the owner of the tables, because the service may not write the log (ADR 33). */
-  db: pg.Pool;
-  /** Of the service; undefined where one user is both. */
-  service: pg.Pool | undefined;
-  migrations: readonly Migration[];
-  /** Writes what must be visible no later than the rows, in their transaction. */
-  withRows(client: pg.PoolClient): Promise<void>;
-};
+/** `db` is of the owner of the tables, because the service may not write the log (ADR 33). `service`: undefined where one user is both. */
+type PreparedTarget = LoadTarget & { service: pg.Pool | undefined };
 
 /**
  * Loads a backup, whose files were checked before, into a database of the operator that `nfse setup database` has made and nothing has used since, in

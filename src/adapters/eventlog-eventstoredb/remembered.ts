@@ -9,7 +9,7 @@ type Mark = { stream: StreamName; revision: Revision; id: string };
 
 type Answer = Awaited<ReturnType<RememberedEvents['look']>>;
 
-export type Memory = RememberedEvents & {
+type Memory = RememberedEvents & {
   /**
    * To be called with the last event of ours, each time that the head of the log was read. It is remembered when the next look finds the earlier
    * ones over the same connection: behind another one may be another log.

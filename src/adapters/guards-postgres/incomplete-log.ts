@@ -42,7 +42,7 @@ export const guardsOfAnotherLog = async (
 /** The end of a pause and a finding that begins one exclude each other. */
 const LOCK_KEY = `hashtextextended('log recovery', 0)`;
 
-export type IssuingPause = {
+type IssuingPause = {
   /** Of the log when the pause began; null for an empty log. */
   head: LogPosition | null;
   /** When the log was last seen to have lost events, or to be restored. */

@@ -4,16 +4,16 @@ import { NatsTopologyMismatch } from './topology-mismatch.js';
 /** Milliseconds for which a right that was missing counts: longer than the time after which unanswered work comes again and misses it again. */
 const DENIAL_COUNTS_MS = 120_000;
 
-export type Troubles = ReturnType<typeof createTroubles>;
-
 /** What keeps work away, wholly or in part, while the server answers. `clear` begins a new connection. */
-export const createTroubles = (nowMs = (): number => performance.now()) => {
+export const createTroubles = () => {
   const refusing = new Set<string>();
   let failedChecks = 0;
   let check: string | undefined;
   let denied: { what: string; at: number } | undefined;
   const denial = (): string | undefined =>
-    denied === undefined || nowMs() - denied.at > DENIAL_COUNTS_MS ? undefined : `not permitted: ${denied.what}`;
+    denied === undefined || performance.now() - denied.at > DENIAL_COUNTS_MS
+      ? undefined
+      : `not permitted: ${denied.what}`;
   return {
     /** True when a failure that counted is over. */
     endCheckFailure: (): boolean => {
@@ -29,7 +29,7 @@ export const createTroubles = (nowMs = (): number => performance.now()) => {
       else if (isRefused(error) || failedChecks > 1) check = `streams or consumers: ${faultCode(error)}`;
     },
     wasDenied: (what: string): void => {
-      denied = { what, at: nowMs() };
+      denied = { what, at: performance.now() };
     },
     /** Whether a consumer refuses the requests for its messages, again and again. */
     refuses: (consumer: string, does: boolean): void => {

@@ -21,12 +21,12 @@ export type OpenWork = {
 };
 
 /** `mode`: null for a notice that does not say the mode. */
-export type NoticeCount = { notice: string; mode: string | null; count: number; seen: number };
+type NoticeCount = { notice: string; mode: string | null; count: number; seen: number };
 
 export type CertificateExpiry = { companyId: CompanyId; notAfter: Instant };
 
 /** Certificates that have ended, or have fewer than `withinDays` left, or have longer (null); `first`: the end of the one that ends first. */
-export type CertificateStep = { isOver: boolean; withinDays: number | null; count: number; first: Instant };
+type CertificateStep = { isOver: boolean; withinDays: number | null; count: number; first: Instant };
 
 export type MonitoringReads = ReturnType<typeof createMonitoringReads>;
 
