@@ -187,11 +187,13 @@ describeWithPostgres('read model', () => {
     const found = [
       await openWork({ quietSince: null, windows }, 200),
       await openWork({ quietSince: bounds, windows }, 200),
+      await openWork({ quietSince: bounds, windows }, 200, { dueMs: 0, stream: '' }),
       await verdictsDue(bounds, 200),
+      await verdictsDue(bounds, 200, { since: '', stream: '' }),
     ];
-    expect(found.map((rows) => rows.map(({ stream }) => stream))).toEqual(Array(3).fill([streamOf('live', 1)]));
+    expect(found.map((rows) => rows.map(({ stream }) => stream))).toEqual(Array(5).fill([streamOf('live', 1)]));
     expect(await expiredTestInvoices(at(9), 200)).toEqual([]);
-    expect(plans).toHaveLength(4);
+    expect(plans).toHaveLength(6);
     for (const plan of plans) expect(plan).not.toContain('Seq Scan');
   });
 
