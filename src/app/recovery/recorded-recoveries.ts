@@ -5,11 +5,14 @@ import type { Instant } from '../../domain/common/time.js';
 import type { EventStore } from '../event-store/event-store.js';
 import type { NoteKey } from './known-work.js';
 
-/** When log recoveries ended, in order. */
-export const logRecoveries = async (store: Pick<EventStore, 'load'>): Promise<readonly Instant[]> => {
+const recoveries = async (store: Pick<EventStore, 'load'>) => {
   const { events } = await store.load<AuditEvent>(supportStream);
-  return events.flatMap((event) => (event.type === 'LogRecovered' ? [event.data.at] : []));
+  return events.filter((event) => event.type === 'LogRecovered');
 };
+
+/** When log recoveries ended, in order. */
+export const logRecoveries = async (store: Pick<EventStore, 'load'>): Promise<readonly Instant[]> =>
+  (await recoveries(store)).map(({ data }) => data.at);
 
 /** The companies that the last log recovery could not compare: each may have notes that the log has lost. */
 export const heldCompanies = async (store: Pick<EventStore, 'load'>): Promise<readonly CompanyId[]> =>
@@ -18,10 +21,7 @@ export const heldCompanies = async (store: Pick<EventStore, 'load'>): Promise<re
 /** What the last log recovery has recorded; undefined where there was none. */
 export const lastRecovery = async (
   store: Pick<EventStore, 'load'>,
-): Promise<Extract<AuditEvent, { type: 'LogRecovered' }>['data'] | undefined> => {
-  const { events } = await store.load<AuditEvent>(supportStream);
-  return events.findLast((event) => event.type === 'LogRecovered')?.data;
-};
+): Promise<Extract<AuditEvent, { type: 'LogRecovered' }>['data'] | undefined> => (await recoveries(store)).at(-1)?.data;
 
 /** Who ended a pause over a live note without an invoice (`--accept-unknown`), and when. */
 export type Acceptance = { by: string; at: Instant };
@@ -33,11 +33,9 @@ export type Acceptance = { by: string; at: Instant };
 export const acceptedNotes = async (
   store: Pick<EventStore, 'load'>,
 ): Promise<(note: NoteKey) => Acceptance | undefined> => {
-  const { events } = await store.load<AuditEvent>(supportStream);
   const accepted = new Map<string, Acceptance>();
-  for (const { type, data, metadata } of events)
-    if (type === 'LogRecovered')
-      for (const key of data.accessKeys) accepted.set(key, { by: metadata.actor ?? 'unknown', at: data.at });
+  for (const { data, metadata } of await recoveries(store))
+    for (const key of data.accessKeys) accepted.set(key, { by: metadata.actor ?? 'unknown', at: data.at });
   return ({ mode, companyId, accessKey }) =>
     mode === 'live' && providerOfKey(accessKey) === companyId ? accepted.get(accessKey) : undefined;
 };
