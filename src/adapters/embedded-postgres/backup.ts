@@ -258,7 +258,11 @@ const pagesOf = async function* (client: pg.PoolClient, name: string): AsyncGene
   await client.query('close backup');
 };
 
-const logOf = async (client: pg.PoolClient, isHere: boolean): Promise<BackupManifest['log']> => {
+/** The log that a manifest names: its identity and its end. */
+export const logOf = async (
+  client: Pick<pg.Pool | pg.PoolClient, 'query'>,
+  isHere: boolean,
+): Promise<BackupManifest['log']> => {
   if (!isHere) return { kind: 'elsewhere' };
   const { rows } = await client.query<{ identity: string; head: string }>(
     'select identity::text, position::text as head from event_log_head',
@@ -288,7 +292,8 @@ export const loadBackup = async (
   { db, migrations, withRows }: LoadTarget,
   onProgress: (table: string, rows: number) => void,
 ): Promise<void> => {
-  const last = manifest.schema.at(-1)?.id ?? 0;
+  const last = manifest.schema.at(-1)?.id;
+  if (last === undefined) throw new BackupRefused('the backup names no step of the schema: use another backup');
   const known = new Set(migrations.map(({ id }) => id));
   const newer = manifest.schema.find(({ id }) => !known.has(id));
   if (newer !== undefined)
@@ -316,10 +321,17 @@ export const loadTables = async (
   onProgress: (table: string, rows: number) => void,
 ): Promise<void> => {
   for (const table of tables) {
-    await loadTable(client, table, folder, onProgress);
+    await loadTable(client, table, folder, onProgress).catch((error: unknown) => {
+      const code = errorCode(error) ?? '';
+      if (!IS_OF_CONTENT.test(code)) throw error;
+      throw new BackupRefused(`${table.file} does not hold rows of ${table.name} (${code}): use another backup`);
+    });
     onProgress(table.name, table.rows);
   }
 };
+
+/** Faults of what a file holds: data, keys and names that PostgreSQL refuses, but for a missing right; a broken gzip file; bytes that are no UTF-8. */
+const IS_OF_CONTENT = /^(?:2[23]\w{3}|42(?!501)\w{3}|Z_\w+|ERR_ENCODING_\w+)$/;
 
 /** The migrations must have the same text as when the backup was made, so that its rows fit. */
 const checkSteps = async (db: pg.Pool, { schema }: BackupManifest): Promise<void> => {

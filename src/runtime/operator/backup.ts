@@ -6,6 +6,7 @@ import {
   BackupRefused,
   checkFiles,
   loadBackup,
+  logOf,
   MASTER_KEY_COPY,
   readManifest,
   writeBackup,
@@ -202,10 +203,15 @@ const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loa
   return masterKeyFault;
 };
 
+/** Throws `BackupRefused` where the manifest names another log than the rows hold: a pause over that log would stop nothing. */
 const pauseOver =
   ({ log }: BackupManifest, clock: Clock) =>
   async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): Promise<void> => {
-    if (log.kind === 'database') await pauseIssuing(db, log.identity, BigInt(log.head) as LogPosition, clock.now());
+    if (log.kind !== 'database') return;
+    const restored = await logOf(db, true);
+    if (restored.kind !== 'database' || restored.identity !== log.identity || restored.head !== log.head)
+      throw new BackupRefused('the manifest names another log, or another end of it, than the rows of the backup hold');
+    await pauseIssuing(db, log.identity, BigInt(log.head) as LogPosition, clock.now());
   };
 
 const loadInto = async (

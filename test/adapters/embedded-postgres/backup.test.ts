@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   appendFile,
   chmod,
@@ -14,9 +15,11 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   type BackupManifest,
+  BackupRefused,
   checkFiles,
   loadBackup,
   readManifest,
@@ -118,6 +121,34 @@ describeWithPostgres('a backup of the embedded database', () => {
     await appendFile(join(folder, file), 'x');
     await expect(load()).rejects.toThrow(`not as they were backed up, or missing: ${file}`);
     expect((await to.pool.query(`select from pg_tables where schemaname = 'public'`)).rowCount).toBe(0);
+  });
+
+  it.each<[string, (file: Buffer) => Buffer]>([
+    ['lines that are no rows', () => gzipSync('{"position":"x"}\n')],
+    ['no JSON', () => gzipSync('{\n')],
+    ['a row twice', (file) => gzipSync(gunzipSync(file).toString().repeat(2))],
+    ['bytes that are no UTF-8', () => gzipSync(Buffer.from([0xff, 0x0a]))],
+    ['no gzip', () => Buffer.from('{}\n')],
+    ['half of its bytes', (file) => file.subarray(0, file.length / 2)],
+  ])('is refused in one line when a file with the right sum holds %s', async (_what, change) => {
+    const manifest = await backUp();
+    const file = 'event_log.ndjson.gz';
+    const changed = change(await readFile(join(folder, file)));
+    await writeFile(join(folder, file), changed);
+    const sha256 = createHash('sha256').update(changed).digest('hex');
+    const tables = manifest.tables.map((table) => (table.file === file ? { ...table, sha256 } : table));
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, tables }));
+    const refused = load();
+    await expect(refused).rejects.toBeInstanceOf(BackupRefused);
+    await expect(refused).rejects.toThrow(
+      /^event_log\.ndjson\.gz does not hold rows of event_log \(\w+\): use another/,
+    );
+  });
+
+  it('is refused when its manifest names no step of the schema', async () => {
+    const manifest = await backUp();
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, schema: [] }));
+    await expect(load()).rejects.toThrow('names no step of the schema');
   });
 
   it.each([

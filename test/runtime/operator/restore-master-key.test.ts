@@ -214,6 +214,17 @@ describeWithPostgres('a restore beside a master key', () => {
     });
     expect(there).toEqual(['master.key']);
   });
+
+  it.each([
+    ['another identity', { identity: 'x' }],
+    ['another end', { head: '9' }],
+    ['an end that is no number', { head: 'abc' }],
+  ])('refuses a backup without MAC whose manifest gives its log %s than the rows', async (_what, other) => {
+    const backup = await backUp(({ mac: _mac, log, ...older }) => ({ ...older, log: { ...log, ...other } }));
+    const { result, there } = await restoreBeside(OF_BACKUP, backup);
+    expect(result).toEqual({ refused: expect.stringContaining('names another log, or another end of it') });
+    expect(there).toEqual(['lock', 'master.key']);
+  });
 });
 
 describe('the note of the keys that a restore took from a backup', () => {
