@@ -19,7 +19,7 @@ const shared = {
   root: new URL('..', import.meta.url).pathname,
   testTimeout: 600_000,
   hookTimeout: 600_000,
-  expect: { poll: { timeout: 60_000, interval: 20 } },
+  expect: { poll: { timeout: 120_000, interval: 20 } },
   setupFiles: ['test/support/keys-of-run.ts'],
 };
 

@@ -77,7 +77,7 @@ export const expectSoundLog = async ({ engines }: CrashHarness): Promise<void> =
 };
 
 const MOST_EVENTS = 100_000;
-const CAUGHT_UP_WITHIN_MS = 60_000;
+const CAUGHT_UP_WITHIN_MS = 120_000;
 
 /** Every row that is read is what a fold of the whole log into an empty database gives, byte for byte. */
 export const expectRowsOfLog = async ({ engines: { log, pool } }: Pick<CrashHarness, 'engines'>): Promise<void> => {

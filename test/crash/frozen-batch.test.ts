@@ -11,7 +11,7 @@ import { allOf, appendEvents, clock, dump, liveOf, NOW } from '../support/harnes
 import { memoryEventLog } from '../support/memory/event-log.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
 
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 120_000;
 
 describeWithPostgres('a projector that is frozen in the middle of a batch', () => {
   let database: FreshDatabase;

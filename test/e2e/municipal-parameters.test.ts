@@ -8,7 +8,7 @@ import { type RunningService, startRunningService } from '../support/harness/run
 import { describeWithPostgres } from '../support/postgres.js';
 
 const RIO = '3304557';
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 const BODY = { amount_in_cents: 150_000, description: 'Desenvolvimento de sistema' };
 
 type Shown = {

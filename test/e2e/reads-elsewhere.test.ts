@@ -15,7 +15,7 @@ const POSTS = 50;
 const WATCHED = 5;
 const ROUNDS = 10;
 const SLOW_MS = 2_000;
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 
 /** A later stage is a newer state. */
 const STAGES = ['queued', 'processing', 'issued', 'issued, canceling', 'canceled'];

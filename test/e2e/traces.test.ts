@@ -12,7 +12,7 @@ import { describeWithPostgres } from '../support/postgres.js';
 import { privateIn } from '../support/run-logs.js';
 
 const PARENT = '00f067aa0ba902b7';
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 
 const SERVER = 2;
 

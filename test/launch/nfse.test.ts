@@ -22,7 +22,7 @@ const mainSaying = (word: string): string =>
     `console.log('${word}', data, ...process.argv.slice(2));`,
   ].join('\n');
 
-/** Says which processes that it did not start stay its children for half a minute. A process that was asked to end needs a moment. */
+/** Says which processes that it did not start stay its children for two minutes. A process that was asked to end needs a moment. */
 const MAIN_NAMING_CHILDREN = `
 import { spawnSync } from 'node:child_process';
 const children = () =>
@@ -30,7 +30,7 @@ const children = () =>
     .stdout.split('\\n')
     .map((line) => line.trim())
     .filter((line) => line.startsWith(process.pid + ' ') && !/ ps -A | \\[?\\w+\\]? <defunct>$/.test(line));
-const until = Date.now() + 30_000;
+const until = Date.now() + 120_000;
 while (children().length > 0 && Date.now() < until) await new Promise((again) => setTimeout(again, 50));
 console.log(children().join(', ') || 'no process is left');
 `;

@@ -91,7 +91,7 @@ describeWithPostgres('projector over the log in PostgreSQL', () => {
     await eventually(async () => (await shown()).length === 3);
     await loseEndUnder(survivor, lively, 2n);
     for (const n of [4, 5]) await retried(() => accept(n));
-    await expect.poll(shown, { timeout: 30_000 }).toEqual([1, 2, 4, 5].map((n) => streamOf('live', n)));
+    await expect.poll(shown).toEqual([1, 2, 4, 5].map((n) => streamOf('live', n)));
     stop.abort();
     await running;
     await survivor.close();

@@ -19,7 +19,7 @@ import { describeWithPostgres } from '../support/postgres.js';
 
 const INVOICES = 2_000;
 const WRITERS = 32;
-const WORK_MS = 60_000;
+const WORK_MS = 120_000;
 const TRIES = 5;
 
 describeWithPostgres('a service while its read model is rebuilt by an operator’s process', () => {

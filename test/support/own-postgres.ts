@@ -34,7 +34,7 @@ type Settings = Readonly<Record<string, string>>;
 
 const HOST = '127.0.0.1';
 const SUPERUSER = 'postgres';
-const UP_WITHIN_MS = 60_000;
+const UP_WITHIN_MS = 120_000;
 
 const TEST_SETTINGS: Settings = {
   listen_addresses: HOST,

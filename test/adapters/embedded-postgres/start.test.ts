@@ -110,7 +110,7 @@ describeWithPostgres('the embedded server', () => {
     server.onExit((exit) => exits.push(exit));
     const killed = server.pid();
     process.kill(killed, 'SIGKILL');
-    await vi.waitUntil(() => server.pid() !== killed, { timeout: 60_000 });
+    await vi.waitUntil(() => server.pid() !== killed, { timeout: 120_000 });
     expect(exits).toEqual([{ code: null, signal: 'SIGKILL' }]);
     expect(await readNote(server)).toEqual(kept);
   });
@@ -128,7 +128,7 @@ describeWithPostgres('the embedded server', () => {
       process.kill(frozen, 'SIGSTOP');
       const killed = server.pid();
       process.kill(killed, 'SIGKILL');
-      await vi.waitUntil(() => server.pid() !== killed, { timeout: 60_000 });
+      await vi.waitUntil(() => server.pid() !== killed, { timeout: 120_000 });
       expect(processIdentity(frozen)).toBeUndefined();
       expect(await ask(server.connectionString, 'select 1 as n')).toEqual([{ n: 1 }]);
     },
@@ -165,7 +165,7 @@ describeWithPostgres('the embedded server', () => {
     void client.query('do $$ begin loop end loop; end $$').catch(() => undefined);
     await vi.waitUntil(
       async () => (await ask(connectionString, `select from pg_stat_activity where query like 'do %'`)).length > 0,
-      { timeout: 60_000 },
+      { timeout: 120_000 },
     );
     owner.kill('SIGKILL');
     process.kill(pid, 'SIGKILL');
@@ -212,7 +212,7 @@ describeWithPostgres('the embedded server', () => {
       // The shell would reap a process that ends before `sleep` has taken over.
       const nameOf = async (pid: number | undefined) => (await readFile(`/proc/${pid}/comm`, 'utf8')).trim();
       await vi.waitUntil(async () => (await nameOf(parent.pid)) === 'sleep' && (await nameOf(ended)) === 'postgres', {
-        timeout: 60_000,
+        timeout: 120_000,
       });
       process.kill(ended, 'SIGKILL');
       await writeFile(processFile(), `${ended}\n`);
@@ -222,11 +222,11 @@ describeWithPostgres('the embedded server', () => {
     });
     afterEach(() => parent.kill('SIGKILL'));
 
-    it('starts at once when that process was stopped cleanly', { timeout: 60_000 }, async () => {
+    it('starts at once when that process was stopped cleanly', async () => {
       const { postgres } = await findBinaries(chooseOsUser());
       await leave(postgres, '-D', join(dataDir, 'postgres'), '-h', '127.0.0.1', '-k', '', '-p', `${await freePort()}`);
       await vi.waitUntil(async () => /^ready/m.test(await readFile(processFile(), 'utf8').catch(() => '')), {
-        timeout: 60_000,
+        timeout: 120_000,
       });
       const lines: string[] = [];
       const server = await start({ log: (line) => lines.push(line) });
@@ -235,7 +235,7 @@ describeWithPostgres('the embedded server', () => {
       expect(lines.filter((line) => line.startsWith('waiting until process'))).toEqual([]);
     });
 
-    it('starts once the process is reaped', { timeout: 60_000 }, async () => {
+    it('starts once the process is reaped', async () => {
       const log = (line: string) => {
         if (line.startsWith('waiting until process')) parent.kill('SIGKILL');
       };
@@ -243,7 +243,7 @@ describeWithPostgres('the embedded server', () => {
       expect(await ask((await start({ log })).connectionString, 'select 1 as n')).toEqual([{ n: 1 }]);
     });
 
-    it('says which process has to reap it, when that process does not', { timeout: 60_000 }, async () => {
+    it('says which process has to reap it, when that process does not', async () => {
       await leaveEnded();
       await expect(start()).rejects.toThrow(
         `PostgreSQL process ${ended} has ended and its parent, process ${parent.pid}, does not reap it: run the container with an init`,

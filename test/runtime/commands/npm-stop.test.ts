@@ -36,7 +36,6 @@ it('SIGTERM to npm ends what npm started, although its shell passes no signal on
   await eventually(
     async () => output(),
     (text) => text.includes('"msg":"ready"'),
-    60_000,
   );
   child.kill('SIGTERM');
   // The last process that holds the other end of this pipe has ended.

@@ -94,7 +94,7 @@ describeWithPostgres('a start on a database by its address', () => {
       });
       expect(await schemaLines(bare.pool)).toEqual(before);
       await service.end();
-      await vi.waitUntil(async () => (await serviceSessions(bare.pool)) === 0, { timeout: 60_000 });
+      await vi.waitUntil(async () => (await serviceSessions(bare.pool)) === 0, { timeout: 120_000 });
       expect(await openOn(connectionString)).toBe('opened');
       await bare.close();
     },
@@ -265,7 +265,7 @@ it('a command gives its password to no other program on the port of the data fol
   const runner = createRunner(() => undefined);
   const logger = createLogger('silent', 'stderr');
   const opened = openDatabaseServer({ config: parsed.config, logger, runner, startedFor: 'command' });
-  await vi.waitUntil(() => fake.taken() > 1, { timeout: 60_000 });
+  await vi.waitUntil(() => fake.taken() > 1, { timeout: 120_000 });
   await lock.release();
   expect(new URL((await opened).service).port).not.toBe(String(fake.port));
   expect(fake.received()).toBe('');

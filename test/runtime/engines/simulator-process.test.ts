@@ -16,7 +16,7 @@ import { waitFor } from '../../support/harness/careful-client.js';
 import { startProgram } from '../../support/harness/processes.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 
 let folder: string;
 const runners: Runner[] = [];

@@ -9,7 +9,7 @@ import { type NatsServer, startNats } from '../../support/nats.js';
 import { describeWith } from '../../support/needs.js';
 import { describeWithPostgres } from '../../support/postgres.js';
 
-const WITHIN_MS = 60_000;
+const WITHIN_MS = 120_000;
 const SIGNAL_EVERY_MS = 200;
 
 describeWith('natsServer', 'a process with a send under way', () => {

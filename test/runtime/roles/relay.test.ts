@@ -45,9 +45,7 @@ describeWithPostgres('the relay of a process that lives through a failover which
     await database.pool.query(`update checkpoints set position = '3' where name = 'deadlines'`);
     await loseEndUnder(log, database, 2n);
     for (const n of [4, 5]) await retried(() => accept(n));
-    await expect
-      .poll(worked, { timeout: 30_000 })
-      .toEqual(expect.arrayContaining([streamOf('live', 4), streamOf('live', 5)]));
+    await expect.poll(worked).toEqual(expect.arrayContaining([streamOf('live', 4), streamOf('live', 5)]));
     stop.abort();
     await running;
   });
@@ -137,7 +135,6 @@ describeWithPostgres('relays over a durable queue', () => {
     return state;
   };
   const accept = (n: number) => appendEvents(log, streamOf('live', n), [accepted('live', n)]);
-  const bound = { timeout: 30_000 };
 
   it.each([
     ['has lost its connection to the queue', 'not connected'],
@@ -145,40 +142,40 @@ describeWithPostgres('relays over a durable queue', () => {
   ] as const)('hand the lead of a process that %s to one that reaches it', async (_what, reached) => {
     const first = relayOf('yes');
     await accept(1);
-    await expect.poll(() => first.items, bound).toHaveLength(1);
+    await expect.poll(() => first.items).toHaveLength(1);
     const second = relayOf('yes');
     first.reached = reached;
     await accept(2);
-    await expect.poll(() => second.items.map(({ stream }) => stream), bound).toContain(streamOf('live', 2));
+    await expect.poll(() => second.items.map(({ stream }) => stream)).toContain(streamOf('live', 2));
     const { tries } = first;
     await accept(3);
-    await expect.poll(() => second.items.map(({ stream }) => stream), bound).toContain(streamOf('live', 3));
+    await expect.poll(() => second.items.map(({ stream }) => stream)).toContain(streamOf('live', 3));
     expect(first.tries).toBe(tries);
     // A process without a connection does not ask who leads.
-    await expect.poll(() => first.seesAnother, bound).toBe(reached === 'takes nothing' ? 1 : 0);
+    await expect.poll(() => first.seesAnother).toBe(reached === 'takes nothing' ? 1 : 0);
     expect(second.seesAnother).toBe(0);
     expect(lines).toEqual([expect.objectContaining({ msg: 'the relay was interrupted and continues', code: reached })]);
   });
 
-  it('stay not ready while another process leads and its puts fail too', { timeout: 40_000 }, async () => {
+  it('stay not ready while another process leads and its puts fail too', async () => {
     const first = relayOf('takes nothing');
     await accept(1);
-    await expect.poll(() => first.tries, bound).toBe(2);
+    await expect.poll(() => first.tries).toBe(2);
     const second = relayOf('takes nothing');
     // Longer than the first stands back, so the first sees that the second leads.
     second.putMs = 4_000;
-    await expect.poll(() => first.tries, bound).toBe(3);
+    await expect.poll(() => first.tries).toBe(3);
     expect([second.tries, first.seesAnother, second.seesAnother]).toEqual([2, 0, 0]);
   });
 
   it('leave the lead where it is after one put that failed', async () => {
     const first = relayOf('yes');
     await accept(1);
-    await expect.poll(() => first.items, bound).toHaveLength(1);
+    await expect.poll(() => first.items).toHaveLength(1);
     const second = relayOf('yes');
     first.failing = 1;
     await accept(2);
-    await expect.poll(() => first.items, bound).toHaveLength(2);
+    await expect.poll(() => first.items).toHaveLength(2);
     expect([first.tries, second.tries]).toEqual([3, 0]);
   });
 
@@ -199,7 +196,7 @@ describeWithPostgres('relays over a durable queue', () => {
     await session.resign('relay');
     const [, second] = relays;
     if (second !== undefined) second.reached = 'yes';
-    await expect.poll(() => second?.items, bound).toHaveLength(1);
+    await expect.poll(() => second?.items).toHaveLength(1);
     expect([relays[0]?.tries, lines]).toEqual([0, []]);
     await session.close();
   });
@@ -208,9 +205,9 @@ describeWithPostgres('relays over a durable queue', () => {
     const relays = [relayOf('takes nothing'), relayOf('takes nothing')];
     await accept(1);
     const tries = () => relays.map((relay) => relay.tries);
-    await expect.poll(tries, bound).toSatisfy((counts: number[]) => counts.every((count) => count >= 2));
+    await expect.poll(tries).toSatisfy((counts: number[]) => counts.every((count) => count >= 2));
     expect(lines).toHaveLength(2);
     for (const relay of relays) relay.reached = 'yes';
-    await expect.poll(() => relays.flatMap(({ items }) => items), bound).toHaveLength(1);
+    await expect.poll(() => relays.flatMap(({ items }) => items)).toHaveLength(1);
   });
 });
