@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { PROMPT, type RunningService, startRunningService } from '../support/harness/running-service.js';
 import { describeWithPostgres } from '../support/postgres.js';
+import { becomesReady } from '../support/readiness.js';
 import { schemaFaults } from '../support/schema.js';
 import { untilServed } from '../support/until-served.js';
 import { verifySignature } from '../support/verify-signature.js';
@@ -185,6 +186,6 @@ const life = (open: () => Promise<LifeEngines>): void => {
 
   it('passes an operator’s audit, and leaves a ready service', async () => {
     if (engines.isShared !== true) await expectAudited(running);
-    expect((await fetch(`${running.service.opsUrl}/health/ready`)).status).toBe(200);
+    await becomesReady(running.service.opsUrl);
   });
 };

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Role } from '../../src/runtime/config/config.js';
-import type { Readiness } from '../../src/runtime/operations/readiness.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../support/eventstore-double/double.js';
 import { createDoubleLog } from '../support/eventstore-double/log.js';
 import { eventually } from '../support/eventually.js';
@@ -13,6 +12,7 @@ import {
 } from '../support/harness/log-and-database.js';
 import { startRunningService } from '../support/harness/running-service.js';
 import { copyOfDatabase, describeWithPostgres, type FreshDatabase, freshDatabase } from '../support/postgres.js';
+import { becomesReady } from '../support/readiness.js';
 
 const bodyOf = (amount: number, fields: object = {}): object => ({
   amount_in_cents: amount,
@@ -252,9 +252,9 @@ describeWithPostgres('a service whose log outlives its database', () => {
 
     // Even the whole log does not end the pause by itself.
     const third = await harness.start(database, double.url);
-    expect((await third.readiness()).checks.guards).toMatchObject({
-      reason: expect.stringMatching(/issuing is paused$/),
-    });
+    await expect
+      .poll(async () => (await third.readiness()).checks.guards)
+      .toMatchObject({ reason: expect.stringMatching(/issuing is paused$/) });
     expect(await third.ledger(1_001)).toEqual([]);
     await database.pool.query('delete from log_set_back');
     await complete(third);
@@ -268,8 +268,8 @@ describeWithPostgres('a service whose database keeps the log too', () => {
   it('has nothing to compare, and spends nothing on it', async () => {
     const running = await startRunningService();
     const { pool } = running.service.engines;
-    const ready = await fetch(`${running.service.opsUrl}/health/ready`);
-    expect(((await ready.json()) as Readiness).checks.guards).toEqual({ ok: true });
+    const { body } = await becomesReady(running.service.opsUrl);
+    expect(body.checks.guards).toEqual({ ok: true });
     expect((await pool.query('select from guards_position')).rowCount).toBe(0);
     const { rowCount } = await pool.query(
       `select from pg_stat_activity where application_name = 'nfse-guards-position' and datname = current_database()`,

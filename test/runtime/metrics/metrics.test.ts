@@ -78,8 +78,11 @@ describeWithPostgres('/metrics of a service that issued, canceled, lost an answe
     for (let sent = 0; sent < 60; sent++) await call('POST', '/v1/nfse', { amount_in_cents: 0 });
     shown = await eventually(
       () => scrape(running.service.opsUrl),
-      ({ value }) =>
-        value('nfse_projection_lag_seconds') === 0 && value('nfse_invoices_waiting') === 0 && value('nfse_ready') === 1,
+      ({ samples, value }) =>
+        value('nfse_projection_lag_seconds') === 0 &&
+        value('nfse_invoices_waiting') === 0 &&
+        value('nfse_ready') === 1 &&
+        samples.every((sample) => sample.name !== 'nfse_source_ok' || sample.value === 1),
     );
   });
   afterAll(() => running.close());

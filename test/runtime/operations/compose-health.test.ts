@@ -34,7 +34,7 @@ describeWithPostgres("compose.yaml's health check of a role", () => {
   it('is good while the process is ready, and bad when it lags or is gone', async () => {
     const { port } = new URL(running.service.opsUrl);
     await becomesReady(running.service.opsUrl);
-    expect(await check('api', port)).toBe(0);
+    await expect.poll(() => check('api', port)).toBe(0);
     await running.service.stop();
     expect(await check('api', port)).toBe(1);
   });

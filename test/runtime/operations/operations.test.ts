@@ -51,7 +51,8 @@ describeWithPostgres('health of a service whose engines fail', () => {
   it('answers in time when the database is silent: live, not ready, metrics without what nobody could tell', async () => {
     const { opsUrl } = running.service;
     await becomesReady(opsUrl);
-    expect((await scrape(opsUrl)).value('nfse_projection_lag_seconds', { projection: 'invoices' })).toBeDefined();
+    const lag = async () => (await scrape(opsUrl)).value('nfse_projection_lag_seconds', { projection: 'invoices' });
+    await expect.poll(lag).toBeDefined();
     proxy.silence();
     const { body } = await eventually(
       () => readiness(opsUrl),
@@ -148,9 +149,8 @@ describeWithPostgres('health of a process without a projector', () => {
       clock.pass(31);
       const { body } = await becomesNotReady(opsUrl, /^projections: .*invoices lags \d+ s behind the log/);
       expect(body.lag_s).toBeGreaterThanOrEqual(31);
-      expect((await scrape(opsUrl)).value('nfse_projection_lag_seconds', { projection: 'invoices' })).toBeGreaterThan(
-        30,
-      );
+      const lag = async () => (await scrape(opsUrl)).value('nfse_projection_lag_seconds', { projection: 'invoices' });
+      await expect.poll(lag).toBeGreaterThan(30);
     } finally {
       await running.close();
     }
@@ -182,7 +182,9 @@ describeWithPostgres('health of a service that starts and stops', () => {
         opsUrl = starting.opsUrl;
         expect(await statusOf(opsUrl, '/health/startup')).toBe(503);
         expect(await statusOf(opsUrl, '/health/serving')).toBe(503);
-        expect(await readiness(opsUrl)).toMatchObject({ status: 503, body: { reasons: ['serving: not yet serving'] } });
+        await expect
+          .poll(() => readiness(opsUrl))
+          .toMatchObject({ status: 503, body: { reasons: ['serving: not yet serving'] } });
       },
     });
     expect(await statusOf(opsUrl, '/health/startup')).toBe(200);
