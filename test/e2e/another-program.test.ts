@@ -84,9 +84,7 @@ describeWithPostgres('another program of the company that issues with the series
   };
   const notes = async (): Promise<readonly Note[]> => (await running.control('GET', '/_control/ledger')) as Note[];
 
-  it('stops the series, which doctor, the list of waiting work and the console tell with the way out, and no sale is lost or made twice', {
-    timeout: 120_000,
-  }, async () => {
+  it('stops the series, which doctor, the list of waiting work and the console tell with the way out, and no sale is lost or made twice', async () => {
     await sendElsewhere(1, 77_700);
     const [other] = await notes();
     const met = await accept(88_800);
@@ -143,9 +141,7 @@ describeWithPostgres('another program of the company that issues with the series
   };
   const UNREADABLE = /event type SomethingElse, schema version 1, at (\S+): newer than this program/;
 
-  it('halts the series by an event that the service cannot read, and another series goes on', {
-    timeout: 120_000,
-  }, async () => {
+  it('halts the series by an event that the service cannot read, and another series goes on', async () => {
     const stream = dpsStream('live', DEMO_CNPJ, '1');
     await write(stream);
     const waits = await accept(111_100);

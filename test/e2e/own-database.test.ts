@@ -38,7 +38,7 @@ describeWith('postgres15', 'a backup of the embedded database, restored into a P
     invoice = await issued(at);
     expect(await at.operate('backup', '--out', backup, '--with-master-key')).toMatchObject({ exit: 0 });
     await at.stop();
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const harness of opened) await harness.close();
     await server?.close();
@@ -84,9 +84,7 @@ describeWith('postgres15', 'a backup of the embedded database, restored into a P
     return await (await withDatabase(env)).restore(from).catch(fault);
   };
 
-  it('answers for every reference of before, pauses issuing until the comparison, and leaves the service its few rights', {
-    timeout: 120_000,
-  }, async () => {
+  it('answers for every reference of before, pauses issuing until the comparison, and leaves the service its few rights', async () => {
     const addresses = await setUp('moved');
     const own = await withDatabase({ ...addresses, DATA_DIR: old.folder });
     expect(await own.restore(backup)).toMatchObject({
