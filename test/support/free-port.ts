@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { errorCode } from '../../src/lib/error-code.js';
 import { RUN_FOLDERS } from './temporary-folder.js';
 
 /** Below all that Linux, macOS and Windows hand out by themselves, to a server that asks for any or to a connection. */
@@ -31,7 +32,7 @@ const isFirst = (port: number): boolean => {
     closeSync(openSync(join(folder, `port-${port}`), 'wx'));
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
 };
