@@ -258,18 +258,21 @@ const pagesOf = async function* (client: pg.PoolClient, name: string): AsyncGene
   await client.query('close backup');
 };
 
-/** The log that a manifest names: its identity and its end. */
-export const logOf = async (
-  client: Pick<pg.Pool | pg.PoolClient, 'query'>,
-  isHere: boolean,
-): Promise<BackupManifest['log']> => {
+const logOf = async (client: pg.PoolClient, isHere: boolean): Promise<BackupManifest['log']> => {
   if (!isHere) return { kind: 'elsewhere' };
-  const { rows } = await client.query<{ identity: string; head: string }>(
+  const found = await logInRows(client);
+  if (found === undefined) throw new Error('the event log has no head: was it migrated?');
+  return { kind: 'database', ...found };
+};
+
+/** Identity and end of the log that the rows hold; undefined without the row of its end. */
+export const logInRows = async (
+  db: Pick<pg.Pool | pg.PoolClient, 'query'>,
+): Promise<{ identity: string; head: string } | undefined> => {
+  const { rows } = await db.query<{ identity: string; head: string }>(
     'select identity::text, position::text as head from event_log_head',
   );
-  const [found] = rows;
-  if (found === undefined) throw new Error('the event log has no head: was it migrated?');
-  return { kind: 'database', identity: found.identity, head: found.head };
+  return rows[0];
 };
 
 const ROWS_PER_INSERT = 500;

@@ -6,7 +6,7 @@ import {
   BackupRefused,
   checkFiles,
   loadBackup,
-  logOf,
+  logInRows,
   MASTER_KEY_COPY,
   readManifest,
   writeBackup,
@@ -82,9 +82,9 @@ export const backUp = async (
   }
 };
 
-const summaryOf = ({ tables, log, masterKey }: BackupManifest) => {
+const summaryOf = ({ tables, log, masterKey }: BackupManifest, holdsLog = log.kind === 'database') => {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  const events = log.kind === 'database' ? tables.find(({ name }) => name === 'event_log')?.rows : undefined;
+  const events = holdsLog ? tables.find(({ name }) => name === 'event_log')?.rows : undefined;
   return { tables: tables.length, rows, masterKey, ...(events === undefined ? {} : { events }) };
 };
 
@@ -126,21 +126,29 @@ const authenticityOf = async (
 
 type OnProgress = (table: string, rows: number) => void;
 
-/** Issuing over a log elsewhere stays paused if it was when the backup was made. */
-const restoredOf = (manifest: BackupManifest, authenticity: Authenticity, masterKeyFile: string): Restored => ({
-  ...summaryOf(manifest),
-  authenticity,
-  paused: manifest.log.kind === 'database' || rowsOf(manifest, 'log_set_back') > 0,
-  masterKeyThere: existsSync(masterKeyFile),
-  madeAt: manifest.madeAt,
-});
+/** Issuing over a log elsewhere stays paused if it was when the backup was made. Without EVENTSTORE_URL the log is what the rows hold. */
+const restoredOf = (
+  manifest: BackupManifest,
+  authenticity: Authenticity,
+  { eventStoreUrl, masterKeyFile }: Config,
+): Restored => {
+  const holdsLog =
+    manifest.log.kind === 'database' || (eventStoreUrl === undefined && rowsOf(manifest, 'event_log') > 0);
+  return {
+    ...summaryOf(manifest, holdsLog),
+    authenticity,
+    paused: holdsLog || rowsOf(manifest, 'log_set_back') > 0,
+    masterKeyThere: existsSync(masterKeyFile),
+    madeAt: manifest.madeAt,
+  };
+};
 
 /**
  * Restores into an empty data folder, or into one whose restore was interrupted. Issuing is then paused until `doctor --reconcile`, because the
  * restored log may lack events. Throws `BackupRefused`, and leaves no row in the folder then.
  */
 const restoreInto = async (config: Config, from: string, clock: Clock, onProgress: OnProgress): Promise<Restored> => {
-  const { dataDir, masterKeyFile } = config;
+  const { dataDir } = config;
   await refuseOtherData(dataDir);
   const manifest = await readManifest(from);
   const authenticity = await authenticityOf(from, manifest, config);
@@ -155,7 +163,7 @@ const restoreInto = async (config: Config, from: string, clock: Clock, onProgres
   } finally {
     await lock.release();
   }
-  return present({ ...restoredOf(manifest, authenticity, masterKeyFile), masterKeyFault });
+  return present({ ...restoredOf(manifest, authenticity, config), masterKeyFault });
 };
 
 /** Ignores what a killed restore has made, because the next one begins from nothing. */
@@ -203,15 +211,20 @@ const restoreUnderLock = async ({ dataDir, masterKeyFile }: Config, loading: Loa
   return masterKeyFault;
 };
 
-/** Throws `BackupRefused` where the manifest names another log than the rows hold: a pause over that log would stop nothing. */
+/**
+ * Pauses issuing over the log that the rows hold, also where the manifest says that the log is elsewhere: a service without EVENTSTORE_URL issues over
+ * these rows. Throws `BackupRefused` where the manifest names another log than the rows hold: a pause over that log would stop nothing.
+ */
 const pauseOver =
-  ({ log }: BackupManifest, clock: Clock) =>
+  (manifest: BackupManifest, clock: Clock) =>
   async (db: Pick<pg.Pool | pg.PoolClient, 'query'>): Promise<void> => {
-    if (log.kind !== 'database') return;
-    const restored = await logOf(db, true);
-    if (restored.kind !== 'database' || restored.identity !== log.identity || restored.head !== log.head)
+    const { log } = manifest;
+    if (log.kind === 'elsewhere' && rowsOf(manifest, 'event_log') === 0) return;
+    const restored = await logInRows(db);
+    const isNamed = log.kind === 'elsewhere' || (restored?.identity === log.identity && restored.head === log.head);
+    if (restored === undefined || !isNamed)
       throw new BackupRefused('the manifest names another log, or another end of it, than the rows of the backup hold');
-    await pauseIssuing(db, log.identity, BigInt(log.head) as LogPosition, clock.now());
+    await pauseIssuing(db, restored.identity, BigInt(restored.head) as LogPosition, clock.now());
   };
 
 const loadInto = async (
@@ -295,7 +308,7 @@ const restoreElsewhere = async (
     await putMasterKey(masterKeyFile, copy).catch((error: unknown) => {
       if (errorCode(error) === undefined) throw error;
     });
-  return restoredOf(manifest, authenticity, masterKeyFile);
+  return restoredOf(manifest, authenticity, config);
 };
 
 /** `copy` is what will be the key file. Who sets up a database often makes a new key for it, which opens nothing of the backup. */

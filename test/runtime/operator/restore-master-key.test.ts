@@ -1,10 +1,12 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { chmodSync, existsSync, type PathLike } from 'node:fs';
 import fs, { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type BackupManifest, writeBackup } from '../../../src/adapters/embedded-postgres/backup.js';
+import { type BackupManifest, readManifest, writeBackup } from '../../../src/adapters/embedded-postgres/backup.js';
 import { isKeyOfBackup, noteKeyOfBackup } from '../../../src/adapters/embedded-postgres/half-restored.js';
+import { openPool } from '../../../src/adapters/sql/pool.js';
 import { loadMasterKeys } from '../../../src/adapters/vault/key-file.js';
 import { isNotedOfBackup, noteKeysOfBackup } from '../../../src/adapters/vault/key-origin.js';
 import { deriveSecret, masterKeyId } from '../../../src/adapters/vault/master-key.js';
@@ -14,6 +16,7 @@ import { putMasterKey } from '../../../src/runtime/operator/key-of-backup.js';
 import { checkMac, withMac } from '../../../src/runtime/operator/manifest-mac.js';
 import { fileFault, withCall } from '../../support/file-calls.js';
 import { addKey } from '../../support/harness/key-file.js';
+import { startLockedPostgres } from '../../support/locked-postgres.js';
 import { describeWithPostgres, freshDatabase } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -31,6 +34,9 @@ const backUp = async (
     masterKeyId(OF_BACKUP),
     MADE_AT,
   ]);
+  await pool.query(
+    `select event_log_append('{s}', '{-1}', '{1}', '{s}', '{0}', array[gen_random_uuid()], '{T}', '{"{}"}', '{h}')`,
+  );
   const outside = temporaryFolder();
   const [backup, masterKeyFile] = [join(outside, 'backup'), join(outside, 'master.key')];
   await writeFile(masterKeyFile, OF_BACKUP.toString('base64'), { mode: 0o600 });
@@ -55,7 +61,7 @@ const restoreBeside = async (key: Buffer | undefined, backup: string) => {
   const read = readConfig({ DATA_DIR: folder });
   if ('problems' in read) throw new Error(read.problems.join('; '));
   const result = await restoreOf(() => read.config)(backup, () => undefined);
-  return { result, there: await readdir(folder) };
+  return { result, folder, there: await readdir(folder) };
 };
 
 const OF_ANOTHER = Buffer.alloc(32, 2);
@@ -224,6 +230,34 @@ describeWithPostgres('a restore beside a master key', () => {
     const { result, there } = await restoreBeside(OF_BACKUP, backup);
     expect(result).toEqual({ refused: expect.stringContaining('names another log, or another end of it') });
     expect(there).toEqual(['lock', 'master.key']);
+  });
+
+  it('refuses a backup whose log has no end among the rows', async () => {
+    const backup = await backUp(({ mac: _mac, ...older }) => older);
+    const file = 'event_log_head.ndjson.gz';
+    await writeFile(join(backup, file), gzipSync(''));
+    const sha256 = createHash('sha256').update(gzipSync('')).digest('hex');
+    const { tables, ...others } = await readManifest(backup);
+    const without = tables.map((table) => (table.file === file ? { ...table, rows: 0, sha256 } : table));
+    await writeFile(join(backup, 'manifest.json'), JSON.stringify({ ...others, tables: without }));
+    const { result } = await restoreBeside(OF_BACKUP, backup);
+    expect(result).toEqual({ refused: expect.stringContaining('names another log, or another end of it') });
+  });
+
+  it('pauses issuing over the log in the rows where a manifest without MAC says that the log is elsewhere', async () => {
+    const backup = await backUp(({ mac: _mac, log: _log, ...older }) => ({ ...older, log: { kind: 'elsewhere' } }));
+    const { result, folder } = await restoreBeside(OF_BACKUP, backup);
+    expect(result).toMatchObject({ done: { paused: true, events: 1 } });
+    const server = await startLockedPostgres({ dataDir: folder, log: () => undefined });
+    const db = openPool({ connectionString: server.superuserConnectionString, max: 1, applicationName: 'test' });
+    try {
+      const isPaused =
+        'select position::text, (select head::text from log_set_back where log_identity = identity::text)';
+      expect((await db.query(`${isPaused} as head from event_log_head`)).rows).toEqual([{ position: '1', head: '1' }]);
+    } finally {
+      await db.end();
+      await server.stop();
+    }
   });
 });
 
