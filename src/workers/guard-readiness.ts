@@ -41,7 +41,7 @@ export type GuardReadinessWorker = {
   steadyMs?: () => number;
 };
 
-const PAUSE_MS = { complete: 1_000, waiting: 250 };
+export const PAUSE_MS = { complete: 1_000, waiting: 250 };
 
 /**
  * A guard may have been committed before this session began and then lost, with its invoice appended only later. No request takes longer than this

@@ -10,7 +10,7 @@ type ParametersRefresher = RefreshDeps & {
 };
 
 /** Two calls in quick succession are answered with 429 (docs/national-system.md#limits-of-calls). */
-const PAUSES = { between: 3_000, idle: 5_000 };
+export const PAUSES = { between: 3_000, idle: 5_000 };
 
 /** Refreshes the cache of municipal parameters, one call at a time, until the signal aborts. */
 export const runParametersRefresher = async (refresher: ParametersRefresher): Promise<void> => {

@@ -4,7 +4,7 @@ import { faultFields, type Logger } from './logger.js';
 /** A fault that lasts so long needs an operator. */
 const LASTS_AFTER_MS = 60_000;
 
-/** Besides what `everyMs` says of the pauses between two tries. */
+/** The longest time-out of a connection, in which one try of a silent database ends. The pauses between two tries are added by `everyMs`. */
 const OVER_AFTER_MS = 60_000;
 
 export type FaultLines = {
@@ -17,7 +17,7 @@ export type FaultLines = {
 type Options = {
   logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   msg: string;
-  /** Milliseconds between two tries, where they may be more than some seconds. */
+  /** Milliseconds between two tries of work that is tried again and again. Left out where other work asks for the same try. */
   everyMs?: number;
 };
 

@@ -10,7 +10,7 @@ import { pause, settlesWithin } from '../../lib/pause.js';
 import type { Clock } from '../../ports/clock.js';
 import { isEarlier, type LogPosition } from '../../ports/event-log.js';
 import { readCheckpoint } from '../../projector/checkpoints.js';
-import { type GuardReadiness, runGuardReadiness } from '../../workers/guard-readiness.js';
+import { type GuardReadiness, PAUSE_MS, runGuardReadiness } from '../../workers/guard-readiness.js';
 import type { Config } from '../config/config.js';
 import { createFaultLines } from '../config/fault-lines.js';
 import { faultFields, type Logger } from '../config/logger.js';
@@ -230,7 +230,11 @@ export const startGuardReadiness = async (parts: ReadinessParts): Promise<GuardR
       if (readiness.kind === 'complete' || readiness.kind === 'log incomplete') settle();
     },
     onFilled: (rows) => logger.warn({ msg: 'missing guard rows were written again', rows }),
-    onFault: createFaultLines({ logger, msg: 'guard readiness: an engine does not answer, trying again' }).tell,
+    onFault: createFaultLines({
+      logger,
+      msg: 'guard readiness: an engine does not answer, trying again',
+      everyMs: PAUSE_MS.complete,
+    }).tell,
   });
   runner.onStop('guards', async () => {
     stopping.abort();

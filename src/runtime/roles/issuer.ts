@@ -63,7 +63,7 @@ const probeBreakers = ({ breaker }: IssuerDeps, { logger }: Parts, signal: Abort
     modes,
     paceMs: PROBE_MS,
     signal,
-    onFault: createFaultLines({ logger, msg: 'the look-up of a paused environment failed' }).tell,
+    onFault: createFaultLines({ logger, msg: 'the look-up of a paused environment failed', everyMs: PROBE_MS }).tell,
   });
 
 /** `certificateOf` is the opener that the authorizer uses, so that a certificate is opened once. */

@@ -11,7 +11,7 @@ import { wantedOf } from '../../app/municipal-parameters/wanted.js';
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { shortCache } from '../../lib/short-cache.js';
 import { municipalityCode } from '../../tables/municipalities.js';
-import { runParametersRefresher } from '../../workers/parameters-refresher.js';
+import { PAUSES, runParametersRefresher } from '../../workers/parameters-refresher.js';
 import { runReconciler } from '../../workers/reconciler.js';
 import { createFaultLines } from '../config/fault-lines.js';
 import { type AdnService, adnAddress, trustRoots } from '../engines/authorizers.js';
@@ -120,7 +120,7 @@ export const runParametersRefresh = async (parts: Parts, signal: AbortSignal): P
       if (reason !== undefined)
         logger.info({ msg: 'the municipal parameters API gave no usable answer', mode, reason });
     },
-    onFault: createFaultLines({ logger, msg: 'refreshing municipal parameters failed' }).tell,
+    onFault: createFaultLines({ logger, msg: 'refreshing municipal parameters failed', everyMs: PAUSES.idle }).tell,
   });
   for (const client of clients.values()) client.close();
   await session.close();

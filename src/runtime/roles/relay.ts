@@ -30,15 +30,16 @@ export const runRelayRole = (start: LogPosition | null, parts: Parts, signal: Ab
   });
 };
 
+/** A subscription waits for up to two seconds before it reads again. */
 const interruptionLines = (logger: Logger): FaultLines =>
-  createFaultLines({ logger, msg: 'the relay was interrupted and continues' });
+  createFaultLines({ logger, msg: 'the relay was interrupted and continues', everyMs: STAND_BACK_MS });
 
 /** A relay that twice cannot put work resigns, and a process without the queue does not try to lead: another process may reach the queue. */
 const relayAsLeader = async (start: LogPosition | null, parts: Parts, signal: AbortSignal): Promise<void> => {
   const { engines, logger, queue } = parts;
   const session = leaderSession(engines.pool);
   const interruptions = interruptionLines(logger);
-  const faults = createFaultLines({ logger, msg: 'the relay failed and is tried again' });
+  const faults = createFaultLines({ logger, msg: 'the relay failed and is tried again', everyMs: STAND_BACK_MS });
   let failedPuts = 0;
   const goesOnAfter = (error: unknown): boolean => {
     failedPuts = error instanceof WorkQueueUnavailable ? failedPuts + 1 : 0;

@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { allProjections } from '../../../projections/registry.js';
 import { invoiceStream } from '../../../src/domain/common/ids.js';
 import type { IssuingDeps } from '../../../src/runtime/roles/issuer.js';
-import { runReconciliation } from '../../../src/runtime/roles/national-registers.js';
+import { runParametersRefresh, runReconciliation } from '../../../src/runtime/roles/national-registers.js';
 import type { Parts } from '../../../src/runtime/roles/parts.js';
 import { startProjector } from '../../../src/runtime/roles/projector.js';
 import { runRelayRole } from '../../../src/runtime/roles/relay.js';
@@ -45,6 +45,9 @@ const partsWithoutDatabase = () => {
   } as unknown as Parts;
   return { parts, lines, state };
 };
+
+/** Of DATABASE_CONNECT_TIMEOUT_S. */
+const LONGEST_CONNECT_MS = 60_000;
 
 const deps = { breaker: { isAnswering: () => true } } as unknown as IssuingDeps;
 
@@ -124,6 +127,51 @@ it('the projector calls no fault over while a silent database keeps its projecti
   expect(said('error')).toEqual(expect.arrayContaining(ofEach));
   stop.abort();
 }, 40_000);
+
+it.each([
+  [
+    'relay',
+    'the relay failed and is tried again',
+    1_000,
+    (parts: Parts, signal: AbortSignal) => runRelayRole(null, parts, signal),
+  ],
+  [
+    'refresh of municipal parameters',
+    'refreshing municipal parameters failed',
+    5_000,
+    (parts: Parts, signal: AbortSignal) => runParametersRefresh(parts, signal),
+  ],
+] as const)(
+  'the %s calls no fault over while each try waits for a silent database as long as a connection may take',
+  async (_role, msg, pauseMs, run) => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    const { parts, lines } = partsWithoutDatabase();
+    let giveUp: (() => void) | undefined;
+    const connect = () =>
+      new Promise((_resolve, reject) => {
+        giveUp = () => reject(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' }));
+      });
+    const engines = { ...parts.engines, pool: { ...parts.engines.pool, connect }, readModel: {} };
+    const stop = new AbortController();
+    const running = run({ ...parts, engines } as unknown as Parts, stop.signal);
+    for (let tries = 0; tries < 2; tries += 1) {
+      await expect.poll(() => giveUp).toBeDefined();
+      vi.advanceTimersByTime(LONGEST_CONNECT_MS);
+      giveUp?.();
+      giveUp = undefined;
+      await new Promise(setImmediate);
+      // Pauses of roles pass in real time.
+      vi.advanceTimersByTime(pauseMs);
+    }
+    const line = { msg, code: 'ETIMEDOUT' };
+    expect(lines).toMatchObject([
+      { level: 'warn', ...line },
+      { level: 'error', ...line },
+    ]);
+    stop.abort();
+    await running;
+  },
+);
 
 it('work on many streams says once that an engine is away, and each other fault with its stream', () => {
   const { parts, lines } = partsWithoutDatabase();
