@@ -169,15 +169,18 @@ const scenes: readonly Scene[] = [
       fires: ['critical'],
     })),
   ),
-  {
+  ...[
+    { what: 'the name of their customer is missing', reason: 'customer_name_missing', fires: [] },
+    { what: 'our own check refuses each document', reason: 'document_invalid', fires: ['critical'] },
+  ].map(({ what, reason, fires }) => ({
     alert: 'NfseNothingIssued',
-    what: 'no document could be written for twenty invoices of a quiet night, because the name of their customer is missing',
+    what: `no document could be written for twenty invoices of a quiet night, because ${what}`,
     at: 720 + 190,
     played: fewFromNoon(10, 'IssuanceFailed').map((one) =>
-      one.labels.outcome === 'failed' ? { ...one, labels: { ...one.labels, reason: 'customer_name_missing' } } : one,
+      one.labels.outcome === 'failed' ? { ...one, labels: { ...one.labels, reason } } : one,
     ),
-    fires: [],
-  },
+    fires,
+  })),
   ...[
     { what: 'one invoice a day was issued in the morning', event: 'NotProcessed', ended: 0, fires: [] },
     { what: 'time ended one invoice in a quiet night', event: 'NotProcessed', ended: 1, fires: [] },
