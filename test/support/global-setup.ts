@@ -130,6 +130,8 @@ const FAST = {
   max_connections: '500',
   // One round instead of 4096, in each of the thousands of sign-ins of a run.
   scram_iterations: '1',
+  // Its launcher goes through the hundreds of databases of a run all the time, and no test asks for what it does.
+  autovacuum: 'off',
 };
 
 const createTemplate = async (adminUrl: string): Promise<string> => {
