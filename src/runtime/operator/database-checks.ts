@@ -1,10 +1,16 @@
 import type pg from 'pg';
+import { expectedSchema } from '../../adapters/sql/database-checks.js';
 import type { Check } from '../../cli/session.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
 
-/** Settings of the server by which a crash of its machine costs what was acknowledged, and that no session can set. */
-export const durabilityChecks = async (pool: pg.Pool): Promise<readonly Check[]> => {
+/** What no session can set and by which a crash of the server or of its machine costs what was acknowledged. */
+export const durabilityChecks = async (pool: pg.Pool): Promise<readonly Check[]> => [
+  ...(await settingChecks(pool)),
+  ...(await unloggedChecks(pool)),
+];
+
+const settingChecks = async (pool: pg.Pool): Promise<readonly Check[]> => {
   const { rows } = await pool.query<{ name: string }>(
     `select name from pg_settings where name in ('fsync', 'full_page_writes') and setting = 'off' order by name`,
   );
@@ -14,6 +20,39 @@ export const durabilityChecks = async (pool: pg.Pool): Promise<readonly Check[]>
   const cure = `alter system set ${names.join(' = on; alter system set ')} = on; select pg_reload_conf();`;
   return [{ name: 'database durability', ok: false, detail, cure }];
 };
+
+/**
+ * The server empties unlogged tables after a crash, and a standby has no rows of them. The rows of a projection are then gone behind their checkpoint,
+ * so that open invoices get no verdict by time.
+ */
+const unloggedChecks = async (pool: pg.Pool): Promise<readonly Check[]> => {
+  const { rows } = await pool.query<{ name: string }>(UNLOGGED, [OWN_TABLES]);
+  if (rows.length === 0) return [];
+  const names = rows.map(({ name }) => name);
+  return [
+    {
+      name: 'database durability',
+      ok: false,
+      detail: `unlogged: ${names.join(', ')}; a crash of the server or a failover empties unlogged tables`,
+      cure: `as the administrator: ${names.map((name) => `alter table ${name} set logged;`).join(' ')} then nfse audit verify, and nfse projections rebuild where rows are missing`,
+    },
+  ];
+};
+
+const TABLE_LINE = 'table ';
+
+/** Other programs may have tables in the same schema. */
+const OWN_TABLES: readonly string[] = expectedSchema.flatMap((line) =>
+  line.startsWith(TABLE_LINE) ? [line.slice(TABLE_LINE.length)] : [],
+);
+
+const UNLOGGED = `
+select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
+from pg_class c join pg_namespace n on n.oid = c.relnamespace
+where c.relpersistence = 'u' and c.relkind = 'r' and (
+  (n.oid = current_schema()::regnamespace and c.relname = any ($1))
+  or (n.nspname ~ '^p_[a-z0-9_]+_v[0-9]+_g[0-9]+$' and c.relname = 'rows'))
+order by name`;
 
 /** Milliseconds between two looks. The service gives up a lock within seconds, so a single look may miss a session that waits. */
 const LOOK_MS = 500;
