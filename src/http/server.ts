@@ -163,8 +163,9 @@ export const listen = async (
     ...limits
   }: ServerOptions = {},
 ): Promise<RunningServer> => {
-  // A missing Host header is refused below, because Node's refusal has no envelope.
-  const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false });
+  // A missing Host header is refused below, because Node's refusal has no envelope. `insecureHTTPParser` is set, so that NODE_OPTIONS cannot make the
+  // server read a request otherwise than a proxy before it does, by which a client could put bytes before the request of another client.
+  const server = createServer({ ...LIMITS, ...limits, requireHostHeader: false, insecureHTTPParser: false });
   server.timeout = timeout;
   server.maxHeadersCount = MAX_HEADERS + 1;
   answerHalfClosed(server);

@@ -19,6 +19,7 @@ const SHARED = [
   'test/adapters/sql/migrate-child.ts',
   'test/crash/leader-child.ts',
   'test/crash/survivor-child.ts',
+  'test/http/server/lenient-child.ts',
   'test/projector/rebuild-child.ts',
   'test/proof/broken-service.ts',
   'test/proof/main.ts',
