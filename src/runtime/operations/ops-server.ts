@@ -55,6 +55,8 @@ export const startOpsServer = async (
       connectionsCheckingInterval: CHECK_MS,
       // Refused below, because Node's refusal has no body.
       requireHostHeader: false,
+      // As on the public API, whatever NODE_OPTIONS says.
+      insecureHTTPParser: false,
     },
     async (request, response) => {
       if (hasSecondHost(request.rawHeaders)) return send(response, json(400, { error: 'more than one Host header' }));
