@@ -96,11 +96,18 @@ describe('a client that is gone while its request is under way', () => {
   });
 
   it('is named with its address in the report', async () => {
-    const hold = gate();
-    const harness = held(hold);
+    const [asked, hold] = [gate(), gate()];
+    const harness = createHarness({
+      apiState: async () => {
+        asked.open();
+        await hold.opened;
+        return 'open';
+      },
+    });
     const { socket } = openConnection(await start(harness));
     socket.write(issueBytes(harness, 500));
-    await seen();
+    // A server that has not read the request before the reset never learns the address.
+    await asked.opened;
     socket.resetAndDestroy();
     await seen();
     hold.open();
