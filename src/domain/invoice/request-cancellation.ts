@@ -21,7 +21,7 @@ const defaultCancelDescription: Record<CancelReason, string> = {
 /** In test mode a failed cancellation may be requested again (SVC-10.4). Each request adds three events, which every read of the invoice folds. */
 export const MAX_CANCEL_REQUESTS = 100;
 
-/** Decides on a cancellation request, with refusals in the order of CANCEL-3: canceled, in progress, not cancelable, window closed. */
+/** Decides on a cancellation request, with refusals in the order of CANCEL-3. */
 export const requestCancellation = (
   invoice: Invoice,
   command: { reason?: CancelReason; description?: string; now: Instant },
@@ -46,7 +46,7 @@ export const requestCancellation = (
 
 /**
  * Why a cancellation request is refused at `now`; undefined when it is allowed. The first that applies, in the order of CANCEL-3: canceled, in
- * progress, not cancelable, window closed.
+ * progress, not cancelable for a reason of the API, window closed, not cancelable for a reason of this service.
  */
 export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | undefined => {
   const { cancellation, outcome, origin } = invoice;
@@ -55,13 +55,14 @@ export const cancelRefusal = (invoice: Invoice, now: Instant): CancelRefusal | u
   if (cancellation?.status === 'failed' && invoice.facts.mode === 'live') return 'nfse.cancel_in_progress';
   if (outcome.status !== 'issued' || outcome.accessKey === undefined) return 'nfse.not_cancelable';
   if (origin.kind === 'imported' && (origin.replaced || origin.from === 'manual')) return 'nfse.not_cancelable';
+  // The log may hold an instant of a year outside the calendar's range, which has no month.
+  if (outcome.issuedAt === undefined || !isPlausible(outcome.issuedAt)) return 'nfse.cancel_window_closed';
+  if (!isBefore(now, nextBrasiliaMonth(outcome.issuedAt))) return 'nfse.cancel_window_closed';
+  // CANCEL-2 holds for every note of an earlier month, so the reasons that are this service's own come after.
   // A failed cancellation is final in live mode, so what Sefin always refuses is not sent.
   if (origin.kind === 'imported' && !isImportCanceledAtSefin(outcome.accessKey, invoice.facts.companyId))
     return 'nfse.not_cancelable';
   if ((cancellation?.request ?? 0) >= MAX_CANCEL_REQUESTS) return 'nfse.not_cancelable';
-  // The log may hold an instant of a year outside the calendar's range, which has no month.
-  if (outcome.issuedAt === undefined || !isPlausible(outcome.issuedAt)) return 'nfse.cancel_window_closed';
-  if (!isBefore(now, nextBrasiliaMonth(outcome.issuedAt))) return 'nfse.cancel_window_closed';
   return undefined;
 };
 

@@ -94,6 +94,17 @@ describe('an imported invoice may be canceled', () => {
     expect(cancelableUntil(invoice, T0)).toBe(refusal === undefined ? '2026-12-01T02:59:59.000Z' : undefined);
   });
 
+  const earlier = '2026-10-31T12:00:00.000Z';
+  it.each([
+    ['its key is of another company', { accessKey: of('98765432000198') }, 'nfse.cancel_window_closed'],
+    ['a system of the municipality made it', { accessKey: of(DEMO, '1') }, 'nfse.cancel_window_closed'],
+    ['its key has a wrong check digit', { accessKey: wrongDigit }, 'nfse.cancel_window_closed'],
+    ['it was attached by hand', { origin: 'manual' as const }, 'nfse.not_cancelable'],
+    ['another note replaced it', { state: 'replaced' as const }, 'nfse.not_cancelable'],
+  ])('but not after its month when %s', (_when, facts, refusal) => {
+    expect(cancelRefusal(givenInvoice(imported({ ...facts, issuedAt: earlier })), T0)).toBe(refusal);
+  });
+
   it('but not without an access key, which a cancellation names', () => {
     const { accessKey: _key, ...keyless } = importedData;
     expect(cancelRefusal(givenInvoice({ type: 'InvoiceImported', data: keyless }), T0)).toBe('nfse.not_cancelable');

@@ -42,7 +42,7 @@ describe('a request to cancel', () => {
   });
 });
 
-/** The refusals in their order: canceled, in progress, not cancelable, window closed. The first that applies is answered (CANCEL-3). */
+/** The refusals in the order of CANCEL-3. The first that applies is answered. */
 const refusals: readonly [string, readonly InvoiceEvent[], string, CancelRefusal | undefined][] = [
   ['issued, in its month', issued, at(60), undefined],
   ['issued, in an earlier month', issued, AFTER_THE_MONTH, 'nfse.cancel_window_closed'],
@@ -75,6 +75,11 @@ const refusals: readonly [string, readonly InvoiceEvent[], string, CancelRefusal
   ],
   ['test, its last but one cancellation failed', failedRequest(MAX_CANCEL_REQUESTS - 1), at(4000), undefined],
   ['test, its last cancellation failed', failedRequest(MAX_CANCEL_REQUESTS), at(4000), 'nfse.not_cancelable'],
+  [
+    'test, its last cancellation failed, in an earlier month',
+    failedRequest(MAX_CANCEL_REQUESTS),
+    ...([AFTER_THE_MONTH, 'nfse.cancel_window_closed'] as const),
+  ],
   ['canceled', [...issued, event.cancelRequested(60), event.cancelConfirmed(63)], at(70), 'nfse.already_canceled'],
   [
     'canceled in an earlier month',
