@@ -7,7 +7,7 @@ import { addDocs } from './docs/routes.js';
 import { endpoint, type Handler, routeNotFound } from './endpoint.js';
 import { activitiesRoute } from './routes/activities.js';
 import { cancelRoute } from './routes/cancel.js';
-import { downloadRoute, LINK_OPENINGS_PER_MINUTE } from './routes/download.js';
+import { downloadRoute, linkOpeningsPerMinute } from './routes/download.js';
 import { findRoute } from './routes/find.js';
 import { issueRoute } from './routes/issue.js';
 import { readRoute } from './routes/read.js';
@@ -32,7 +32,7 @@ export const createApp = (deps: HttpDeps): Hono => {
   post('/v1/nfse/:id/cancel', withKeyAndBody(deps, authentication, WRITE, cancelRoute(deps)));
   const pdf = { extension: 'pdf', contentType: 'application/pdf', load: deps.downloadPdf } as const;
   const xml = { extension: 'xml', contentType: 'application/xml', load: deps.downloadXml } as const;
-  const access = { authentication, openings: createSlidingLimit(LINK_OPENINGS_PER_MINUTE) };
+  const access = { authentication, openings: createSlidingLimit(linkOpeningsPerMinute(deps.rateLimits)) };
   get('/v1/nfse/:id/pdf', downloadRoute(deps, access, pdf));
   get('/v1/nfse/:id/xml', downloadRoute(deps, access, xml));
   get('/v1/activities', withKey(authentication, READ, activitiesRoute(deps)));

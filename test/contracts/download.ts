@@ -206,6 +206,15 @@ export const downloadTests = (format: Format): void => {
       await expectFile(await harness.call(link, { key: 'none' }), id);
     });
 
+    it('429 by token alone after a fifth of the reads of a key, where an operator has raised them', async () => {
+      const harness = createHarness({ rateLimits: { write: 60, read: 400 } });
+      const id = await issuedInvoice(harness);
+      const link = await linkOf(harness, id, format);
+      const statuses: number[] = [];
+      for (let opened = 0; opened <= 80; opened += 1) statuses.push((await harness.call(link, { key: 'none' })).status);
+      expect(statuses).toEqual([...Array<number>(80).fill(200), 429]);
+    });
+
     it('403 insufficient_scope', async () => {
       await expectRefusal(
         await createHarness().call(`/v1/nfse/${randomUUID()}/${extension}`, { key: 'writeOnly' }),

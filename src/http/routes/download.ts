@@ -7,7 +7,7 @@ import { type Authentication, type Caller, READ } from '../access/authentication
 import type { SlidingLimit } from '../access/sliding-limit.js';
 import { commonHeaders, type HeaderRecord, refuse } from '../answer.js';
 import type { Call } from '../call.js';
-import type { HttpDeps } from '../deps.js';
+import type { HttpDeps, RateLimits } from '../deps.js';
 import type { Handler } from '../endpoint.js';
 import { faultRefusal } from '../faults.js';
 
@@ -17,8 +17,11 @@ type DownloadFormat = {
   load(address: InvoiceAddress): Promise<Download>;
 };
 
-/** For one invoice, through its links, PDF and XML together: far more than people and their browsers need. */
-export const LINK_OPENINGS_PER_MINUTE = 60;
+/**
+ * How often the links of one invoice may be opened in a minute, PDF and XML together: far more than people and their browsers need. An operator who
+ * raises the reads of a key raises this number too.
+ */
+export const linkOpeningsPerMinute = ({ read }: RateLimits): number => Math.max(60, Math.floor(read / 5));
 
 /** The two ways to a document: a key with its quota, or a link of the invoice, which opens for anybody a limited number of times. */
 type DownloadAccess = { authentication: Authentication; openings: SlidingLimit };

@@ -77,7 +77,8 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   },
   RATE_READ_PER_MINUTE: {
     group: 'Public API',
-    meaning: 'reading requests of one API key in a minute; may only be raised',
+    meaning:
+      'reading requests of one API key in a minute; may only be raised. A fifth of them, at least 60, is how often the links of one invoice open in a minute',
   },
   MAX_CONNECTIONS: {
     group: 'Public API',
