@@ -11,13 +11,14 @@ export class AccountNotPrepared extends Error {
 
 /** The group, and so the role, that may read the whole log. */
 const GROUP = 'nfse';
-const READERS = ['$admins', GROUP];
+const ADMINISTRATORS = '$admins';
 const RETRY_FOR_MS = 60_000;
 const PAUSE_MS = 500;
 const ANSWER_MS = 5_000;
 
 /**
  * Creates the user of `url` (with TLS) or sets its password, and lets it read the whole log, which only administrators may by default. Repeatable.
+ * What a person made stays: other groups of the user, and who else may read the whole log.
  * Retries for `retryForMs`, because the server may have just started. Throws `AccountNotPrepared` and `AddressInvalid`.
  */
 export const prepareAccount = async (
@@ -29,42 +30,63 @@ export const prepareAccount = async (
   const server = { host, port, ca: await readFile(caFile, 'utf8') };
   const admin = { username: 'admin', password: adminPassword };
   const { username, password } = credentialsOf(url);
-  const ask = (path: string, body: object) => retryFor(() => post(server, admin, path, body), retryForMs);
+  const ask = (method: Method, path: string, body?: object) =>
+    retryFor(() => answerOf(server, admin, { method, path, body }), retryForMs);
   const fullName = 'NFS-e issuance service';
-  const created = await ask('/users/', { loginName: username, fullName, password, groups: [GROUP] });
-  if (created === 409)
-    await ask(`/users/${encodeURIComponent(username)}/command/reset-password`, { newPassword: password });
+  const user = `/users/${encodeURIComponent(username)}`;
+  const { status } = await ask('POST', '/users/', { loginName: username, fullName, password, groups: [GROUP] });
+  if (status === 409) await ask('POST', `${user}/command/reset-password`, { newPassword: password });
+  // The server answers 201 also for a user that is there with this password, whatever groups it has.
+  const there = detailsOf((await ask('GET', user)).text);
+  if (!there.groups.some((group) => [GROUP, ADMINISTRATORS].includes(group)))
+    await ask('PUT', user, { fullName: there.fullName, groups: [...there.groups, GROUP] });
   await letReadAll(adminUrl(url, admin));
-  return created === 409 ? 'renewed' : 'made';
+  return status === 409 ? 'renewed' : 'made';
+};
+
+type Details = { fullName: string; groups: readonly string[] };
+
+const detailsOf = (text: string): Details => {
+  const { data } = JSON.parse(text) as { data: { fullName: string; groups: string[] | null } };
+  return { fullName: data.fullName, groups: data.groups ?? [] };
 };
 
 const adminUrl = (url: string, { username, password }: EventStoreCredentials): string =>
   url.replace(/\/\/[^@]*@/, () => `//${username}:${encodeURIComponent(password)}@`);
 
 type Server = { host: string; port: string; ca: string };
+type Method = 'GET' | 'POST' | 'PUT';
+type Call = { method: Method; path: string; body: object | undefined };
+/** Status 0 when no answer came. */
+type Answer = { status: number; text: string };
 
-/** Status of the answer; 0 when no answer came. */
-const post = (server: Server, admin: EventStoreCredentials, path: string, body: object): Promise<number> =>
+const NO_ANSWER: Answer = { status: 0, text: '' };
+
+const answerOf = (server: Server, admin: EventStoreCredentials, { method, path, body }: Call): Promise<Answer> =>
   new Promise((resolve) => {
-    const text = JSON.stringify(body);
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
+    const sent = body === undefined ? '' : JSON.stringify(body);
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(sent) };
     const auth = `${admin.username}:${admin.password}`;
-    const call = request({ ...server, path, method: 'POST', headers, auth, timeout: ANSWER_MS }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
+    const call = request({ ...server, path, method, headers, auth, timeout: ANSWER_MS }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', () => resolve(NO_ANSWER));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+      );
     });
     call.on('timeout', () => call.destroy());
-    call.on('error', () => resolve(0));
-    call.end(text);
+    call.on('error', () => resolve(NO_ANSWER));
+    call.end(sent);
   });
 
 /** A server creates its administrator a moment after it begins to answer. */
-const retryFor = async (ask: () => Promise<number>, retryForMs: number): Promise<number> => {
+const retryFor = async (ask: () => Promise<Answer>, retryForMs: number): Promise<Answer> => {
   const until = performance.now() + retryForMs;
   for (;;) {
-    const status = await ask();
-    if ((status >= 200 && status < 300) || status === 409) return status;
-    if (performance.now() > until) throw new AccountNotPrepared(reasonOf(status));
+    const answer = await ask();
+    if ((answer.status >= 200 && answer.status < 300) || answer.status === 409) return answer;
+    if (performance.now() > until) throw new AccountNotPrepared(reasonOf(answer.status));
     await pause(PAUSE_MS);
   }
 };
@@ -79,8 +101,14 @@ const letReadAll = async (url: string): Promise<void> => {
   const { client, credentials, close } = openConnection(url);
   try {
     const { metadata } = await client.getStreamMetadata('$all', { credentials });
-    if (JSON.stringify(metadata?.acl?.readRoles) === JSON.stringify(READERS)) return;
-    await client.setStreamMetadata('$all', { ...metadata, acl: { readRoles: READERS } }, { credentials });
+    const acl = typeof metadata?.acl === 'object' ? metadata.acl : {};
+    const readers = [acl.readRoles ?? ADMINISTRATORS].flat();
+    if (readers.includes(GROUP)) return;
+    await client.setStreamMetadata(
+      '$all',
+      { ...metadata, acl: { ...acl, readRoles: [...readers, GROUP] } },
+      { credentials },
+    );
   } finally {
     await close();
   }

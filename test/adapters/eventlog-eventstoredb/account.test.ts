@@ -12,11 +12,12 @@ import { AddressInvalid } from '../../../src/ports/engine-address.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../../support/eventstore-double/double.js';
 
-type Asked = { path: string; body: Record<string, unknown> };
+type Asked = { method: string; path: string; body: Record<string, unknown> };
+type User = { password: unknown; fullName: unknown; groups: unknown };
 
 /** One TLS port for gRPC, which the double answers, and for the users of the server's HTTP interface. */
 describe('the account in EventStoreDB', () => {
-  const users = new Map<string, unknown>();
+  const users = new Map<string, User>();
   let asked: Asked[];
   let refusals: number;
   let folder: string;
@@ -28,15 +29,30 @@ describe('the account in EventStoreDB', () => {
   const answer = async (call: IncomingMessage, reply: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of call) chunks.push(Buffer.from(chunk));
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}') as Record<string, unknown>;
     const isAdmin = call.headers.authorization === `Basic ${Buffer.from('admin:s:cret').toString('base64')}`;
     refusals -= 1;
     if (!isAdmin || refusals >= 0) return void reply.writeHead(401).end();
-    asked.push({ path: call.url ?? '', body });
-    const name = String(body.loginName);
-    if (call.url === '/users/' && users.has(name)) return void reply.writeHead(409).end();
-    users.set(name, body.password);
-    reply.writeHead(call.url === '/users/' ? 201 : 200).end();
+    const [method, path] = [call.method ?? '', call.url ?? ''];
+    asked.push({ method, path, body });
+    const { status, user } = answerOf(method, path, body);
+    reply.writeHead(status).end(user === undefined ? '' : JSON.stringify({ data: user }));
+  };
+
+  /** As a real 23.10.6 answers: a user that is there with the password of the request counts as made, whatever groups it has. */
+  const answerOf = (method: string, path: string, body: Record<string, unknown>): { status: number; user?: User } => {
+    const [, name = '', command] = /^\/users\/([^/]*)(?:\/command\/(.*))?$/.exec(path) ?? [];
+    if (name === '') {
+      const there = users.get(String(body.loginName));
+      if (there !== undefined) return { status: there.password === body.password ? 201 : 409 };
+      users.set(String(body.loginName), { password: body.password, fullName: body.fullName, groups: body.groups });
+      return { status: 201 };
+    }
+    const user = users.get(name);
+    if (user === undefined) return { status: 404 };
+    if (command !== undefined) user.password = body.newPassword;
+    if (method === 'PUT') [user.fullName, user.groups] = [body.fullName, body.groups];
+    return method === 'GET' ? { status: 200, user } : { status: 200 };
   };
 
   beforeEach(async () => {
@@ -84,7 +100,7 @@ describe('the account in EventStoreDB', () => {
 
   it('is made with the password of the address, and may read the whole log', async () => {
     expect(await prepareAccount(url(), 's:cret')).toBe('made');
-    expect(asked.map(({ path }) => path)).toEqual(['/users/']);
+    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /users/', 'GET /users/nfse']);
     expect(asked[0]?.body).toMatchObject({ loginName: 'nfse', password: 'open:sesame', groups: ['nfse'] });
     expect(await whoMayReadAll()).toMatchObject({ roles: ['$admins', 'nfse'] });
   });
@@ -92,9 +108,41 @@ describe('the account in EventStoreDB', () => {
   it('gets the password of the address when it is there, and what it may read is not written again', async () => {
     await prepareAccount(url(), 's:cret');
     const before = await whoMayReadAll();
+    expect(await prepareAccount(url(), 's:cret')).toBe('made');
+    users.set('nfse', { password: 'of before', fullName: 'NFS-e', groups: ['nfse'] });
     expect(await prepareAccount(url(), 's:cret')).toBe('renewed');
-    expect(asked.at(-1)).toEqual({ path: '/users/nfse/command/reset-password', body: { newPassword: 'open:sesame' } });
+    expect(users.get('nfse')).toEqual({ password: 'open:sesame', fullName: 'NFS-e', groups: ['nfse'] });
     expect(await whoMayReadAll()).toEqual(before);
+  });
+
+  it.each(['open:sesame', 'another'])(
+    'may read the whole log also when a person made it, with password %s',
+    async (password) => {
+      users.set('nfse', { password, fullName: 'By hand', groups: ['reporting'] });
+      await prepareAccount(url(), 's:cret');
+      expect(users.get('nfse')).toEqual({
+        password: 'open:sesame',
+        fullName: 'By hand',
+        groups: ['reporting', 'nfse'],
+      });
+    },
+  );
+
+  it('stays as it is when it is an administrator', async () => {
+    const administrator = { password: 'open:sesame', fullName: 'An administrator', groups: ['$admins'] };
+    users.set('nfse', administrator);
+    await prepareAccount(url(), 's:cret');
+    expect(users.get('nfse')).toEqual(administrator);
+  });
+
+  it('takes the whole log from nobody who may read it', async () => {
+    const client = EventStoreDBClient.connectionString(double.url);
+    const acl = { readRoles: ['$admins', 'reporting'], metaReadRoles: ['reporting'] };
+    await client.setStreamMetadata('$all', { note: 'kept', acl });
+    await prepareAccount(url(), 's:cret');
+    const { metadata } = await client.getStreamMetadata('$all');
+    await client.dispose();
+    expect(metadata).toEqual({ note: 'kept', acl: { ...acl, readRoles: ['$admins', 'reporting', 'nfse'] } });
   });
 
   it('is made by a server that accepts its administrator a moment after it began to answer', async () => {
