@@ -19,6 +19,7 @@ const texts = new Map([
     'docs/contract.md',
     '| id | requirement |\n|---|---|\n| POST-amount_in_cents | Cents. |\n| CODE-nfse.not_issued | 409. |\n',
   ],
+  ['src/main.ts', 'export const main = () => {};\n'],
   ['docs/pages/one.md', '# One\n\n## Reading: row or `fold`\n\n## Twice\n\n## Twice\n\n<a id="named"></a>\n'],
 ]);
 const repository: Repository = {
@@ -97,6 +98,8 @@ describe('the checker of references', () => {
     ],
     ['a file', 'docs/pages/one.md', '`src/app/main.ts`', 'there is no src/app/main.ts'],
     ['a file by its name', 'docs/adr/0007-order.md', 'Hidden (`print.ts`).', 'no source is called print.ts'],
+    ['a name in a file', 'docs/pages/one.md', 'a line in `VALUES` of `src/main.ts`', 'src/main.ts has no VALUES'],
+    ['a name in a file', 'src/main.ts', '/* `VALUES` in\n * `src/main.ts` */', 'src/main.ts has no VALUES'],
   ])('finds %s that is not there', (_what, path, text, fault) => {
     expect(found(path, text)).toEqual([`${path}:1: ${fault}`]);
   });
@@ -121,6 +124,11 @@ describe('the checker of references', () => {
     ],
     ['texts of code', 'src/main.ts', "export const a = 'POST-nothing docs/none.md ADR 99 http://x/POST-nothing';"],
     ['files of a decision by their names', 'docs/adr/0007-order.md', '`main.ts`, `nkeys.js`, `Array.from`'],
+    [
+      'names in their files',
+      'docs/pages/one.md',
+      '`main` of\n`src/main.ts`, `main` (ADR 7) in `src/main.ts`, `x` in `src`',
+    ],
     ['words', 'docs/pages/one.md', 'Reading a row, its design, a deviation, the issue at hand, a.spec.ts'],
   ])('lets %s pass', (_what, path, text) => {
     expect(found(path, text)).toEqual([]);

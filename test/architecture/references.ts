@@ -4,7 +4,7 @@ import { requirementsOf } from '../tools/contract-pages.js';
 
 type TextFile = { path: string; text: string };
 
-/** What a reference may name: every file and folder by its path from the root, and the texts of the Markdown files among them. */
+/** What a reference may name: every file and folder by its path from the root, and the texts of the files among them that are read. */
 export type Repository = { paths: ReadonlySet<string>; texts: ReadonlyMap<string, string> };
 
 const FOLDERS = ['src', 'projections', 'test', 'docs', '.ci'];
@@ -23,7 +23,7 @@ export const repositoryAt = (root: string): { repository: Repository; files: rea
   const files = [...below, ...PAGES]
     .filter((path) => IS_TEXT.test(path) && !NOT_READ.test(path) && statSync(join(root, path)).isFile())
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
-  const texts = new Map(files.filter(({ path }) => path.endsWith('.md')).map(({ path, text }) => [path, text]));
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
   return { repository: { paths, texts }, files };
 };
 
@@ -82,6 +82,15 @@ const MARKDOWN_LINK = /\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)/g;
 /** A path in backticks that begins at a folder of the repository; what holds a placeholder or a pattern is not looked at. */
 const CITED_PATH = /`((?:src|projections|test|docs|\.ci)\/[\w./-]+)`/g;
 
+/** A name of the code in backticks, with its file: `workOn` of `src/app/issuing/protocol.ts`. The line may end between the two. */
+const CITED_NAME = new RegExp(
+  '`(\\w+)`(?: \\([^)`]*\\))?BLANK(?:of|in)BLANK`((?:src|projections|test|docs|\\.ci)/[\\w./-]+)`'.replaceAll(
+    'BLANK',
+    BLANK,
+  ),
+  'g',
+);
+
 /** A source in backticks by its name alone, as decisions name files of a folder that their text names. */
 const CITED_SOURCE = /`([\w-]+(?:\.[\w-]+)*\.ts)`/g;
 
@@ -127,7 +136,8 @@ const anchorsOf = (markdown: string): ReadonlySet<string> => {
 const pageFault = (page: string, anchor: string | undefined, { paths, texts }: Repository): string | undefined => {
   if (!paths.has(page)) return `there is no ${page}`;
   const text = texts.get(page);
-  if (anchor === undefined || text === undefined || anchorsOf(text).has(anchor)) return undefined;
+  if (anchor === undefined || text === undefined || !page.endsWith('.md') || anchorsOf(text).has(anchor))
+    return undefined;
   return `${page} has no section #${anchor}`;
 };
 
@@ -185,9 +195,20 @@ const deadIn = (
     return [...new Set(faults)].filter((fault) => fault !== undefined).map((fault) => `${at}: ${fault}`);
   });
 
+const namesIn = (file: TextFile, { texts }: Repository): readonly string[] => {
+  const text = citing(file);
+  return [...text.matchAll(CITED_NAME)]
+    .filter(([, name, path = '']) => texts.has(path) && !new RegExp(`\\b${name}\\b`).test(texts.get(path) ?? ''))
+    .map(({ index, 1: name, 2: path }) => `${file.path}:${lineAt(text, index)}: ${path} has no ${name}`);
+};
+
 /** One line for each reference to what is not in the repository, and for each link that leads nowhere; empty is good. */
 export const brokenReferences = (files: readonly TextFile[], repository: Repository): readonly string[] => {
   const contract = contractOf(repository);
   const sources = new Set([...repository.paths].map((path) => basename(path)));
-  return files.flatMap((file) => [...nowhereIn(file), ...deadIn(file, repository, contract, sources)]);
+  return files.flatMap((file) => [
+    ...nowhereIn(file),
+    ...deadIn(file, repository, contract, sources),
+    ...namesIn(file, repository),
+  ]);
 };
