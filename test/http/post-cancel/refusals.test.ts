@@ -19,7 +19,7 @@ const stood = async (state: StateName, mode: Mode): Promise<{ harness: Harness; 
   return { harness, id: await invoiceIn(harness, state, mode) };
 };
 
-/** The answer to a cancel in this state, in the month of issue and after it: the window is checked last (CANCEL-3). */
+/** The answer to a cancel in this state, in the month of issue and after it (CANCEL-3). */
 const answers: readonly [StateName, Mode, string, string][] = (['test', 'live'] as const).flatMap((mode) => [
   ['canceled', mode, 'nfse.already_canceled', 'nfse.already_canceled'],
   ['pending cancellation', mode, 'nfse.cancel_in_progress', 'nfse.cancel_in_progress'],
