@@ -39,7 +39,7 @@ const proofs: readonly Sentence[] = [
   [
     'after an E0014 absence may not be recorded for that DPS id',
     { broken: absentAfterExists },
-    { budget: { ...noFaults, echoed: 1, hidden: 2, unlocked: 1 }, workers: 1 },
+    { budget: { ...noFaults, echoed: 1, hidden: 3, unlocked: 1 }, workers: 1 },
     'two notes',
   ],
   [

@@ -1,3 +1,4 @@
+import { saysDpsExists } from '../common/authorizer-code.js';
 import { present } from '../common/present.js';
 import { addSeconds, earlierOf, epochMs, type Instant, isBefore, laterOf } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
@@ -88,17 +89,26 @@ export const CLOCKS_APART_SECONDS = 60;
  */
 const isAhead = (recorded: Instant, now: Instant): boolean => isBefore(addSeconds(now, CLOCKS_APART_SECONDS), recorded);
 
-/** Instant of the next look-up: one pause after an unknown answer, at the deadline without an answer, then one pause after the last. */
+/**
+ * Instant of the next look-up: one pause after an unknown answer, at the deadline without an answer, then one pause after the last. An answer that the
+ * DPS exists is followed by a look-up at once: another party's note there stops the series, and each number given before that stop may issue again a
+ * sale whose note this log does not have, as over an older copy of DATA_DIR.
+ */
 const lookupDue = (
-  { resolution, attemptedAt, deadlineAt, resolvedAt = deadlineAt }: Send,
+  { resolution, codes, attemptedAt, deadlineAt, resolvedAt = deadlineAt }: Send,
   now: Instant,
   limits: Limits,
   { asked, lastAskedAt }: LookupProgress,
 ): Instant => {
-  if (lastAskedAt !== undefined) return addSeconds(lastAskedAt, lookupPauseSeconds(limits, asked));
+  const exists = saysDpsExists(codes);
+  if (lastAskedAt !== undefined) {
+    const pausesSoFar = exists ? Math.max(0, asked - 1) : asked;
+    return addSeconds(lastAskedAt, lookupPauseSeconds(limits, pausesSoFar));
+  }
   const isOpen = resolution === 'open';
   if (isAhead(isOpen ? attemptedAt : resolvedAt, now)) return now;
-  return isOpen ? deadlineAt : addSeconds(resolvedAt, lookupPauseSeconds(limits, 0));
+  if (isOpen) return deadlineAt;
+  return exists ? resolvedAt : addSeconds(resolvedAt, lookupPauseSeconds(limits, 0));
 };
 
 /**

@@ -71,6 +71,19 @@ describe('an attempt without an answer', () => {
   });
 });
 
+describe('an attempt whose answer says that the DPS exists', () => {
+  const state = given(accepted(), attempted(1, 1), unknown(1, 2, ['E0014']));
+
+  it("is looked up at once, because another party's note there must stop the series before it gives further numbers", () => {
+    expect(step(state, 2)).toMatchObject({ do: 'look_up', send: { attempt: 1 } });
+  });
+
+  it('is looked up after the pauses of the configuration from then on', () => {
+    expect(step(state, 3, { asked: 1, lastAskedAt: at(2) })).toEqual({ do: 'wait', until: at(32) });
+    expect(step(state, 33, { asked: 2, lastAskedAt: at(32) })).toEqual({ do: 'wait', until: at(92) });
+  });
+});
+
 describe('bytes that never left', () => {
   it('are sent again with a growing pause, and do not count as sends', () => {
     const events = [1, 2, 3, 4, 5, 6].flatMap((n) => [attempted(n, n), notSent(n, n)]);
