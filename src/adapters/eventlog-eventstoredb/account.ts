@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:https';
+import { text as textOf } from 'node:stream/consumers';
+import * as v from 'valibot';
 import { pause } from '../../lib/pause.js';
 import { credentialsOf, type EventStoreCredentials, tlsServerOf } from './address.js';
 import { openConnection } from './client.js';
@@ -44,11 +46,12 @@ export const prepareAccount = async (
   return status === 409 ? 'renewed' : 'made';
 };
 
-type Details = { fullName: string; groups: readonly string[] };
+const User = v.object({ data: v.object({ fullName: v.string(), groups: v.nullish(v.array(v.string()), []) }) });
 
-const detailsOf = (text: string): Details => {
-  const { data } = JSON.parse(text) as { data: { fullName: string; groups: string[] | null } };
-  return { fullName: data.fullName, groups: data.groups ?? [] };
+const detailsOf = (text: string): v.InferOutput<typeof User>['data'] => {
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), User), text);
+  if (!read.success) throw new AccountNotPrepared('EventStoreDB answers without the groups of the user');
+  return read.output.data;
 };
 
 const adminUrl = (url: string, { username, password }: EventStoreCredentials): string =>
@@ -68,11 +71,10 @@ const answerOf = (server: Server, admin: EventStoreCredentials, { method, path, 
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(sent) };
     const auth = `${admin.username}:${admin.password}`;
     const call = request({ ...server, path, method, headers, auth, timeout: ANSWER_MS }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', () => resolve(NO_ANSWER));
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+      const status = response.statusCode ?? 0;
+      textOf(response).then(
+        (text) => resolve({ status, text }),
+        () => resolve(NO_ANSWER),
       );
     });
     call.on('timeout', () => call.destroy());

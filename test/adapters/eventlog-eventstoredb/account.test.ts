@@ -128,6 +128,11 @@ describe('the account in EventStoreDB', () => {
     },
   );
 
+  it('is not prepared when the server does not say which groups it has', async () => {
+    users.set('nfse', { password: 'open:sesame', fullName: 'By hand', groups: 'reporting' });
+    await expect(prepareAccount(url(), 's:cret')).rejects.toThrow(AccountNotPrepared);
+  });
+
   it('stays as it is when it is an administrator', async () => {
     const administrator = { password: 'open:sesame', fullName: 'An administrator', groups: ['$admins'] };
     users.set('nfse', administrator);
