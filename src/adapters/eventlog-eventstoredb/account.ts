@@ -46,7 +46,10 @@ export const prepareAccount = async (
   return status === 409 ? 'renewed' : 'made';
 };
 
-const User = v.object({ data: v.object({ fullName: v.string(), groups: v.nullish(v.array(v.string()), []) }) });
+/** A person may make a user without a full name and without groups. */
+const User = v.object({
+  data: v.object({ fullName: v.nullish(v.string(), ''), groups: v.nullish(v.array(v.string()), []) }),
+});
 
 const detailsOf = (text: string): v.InferOutput<typeof User>['data'] => {
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), User), text);

@@ -128,6 +128,12 @@ describe('the account in EventStoreDB', () => {
     },
   );
 
+  it('may read the whole log also when a person made it without a full name and without groups', async () => {
+    users.set('nfse', { password: 'open:sesame', fullName: null, groups: null });
+    await prepareAccount(url(), 's:cret');
+    expect(users.get('nfse')).toEqual({ password: 'open:sesame', fullName: '', groups: ['nfse'] });
+  });
+
   it('is not prepared when the server does not say which groups it has', async () => {
     users.set('nfse', { password: 'open:sesame', fullName: 'By hand', groups: 'reporting' });
     await expect(prepareAccount(url(), 's:cret')).rejects.toThrow(AccountNotPrepared);
