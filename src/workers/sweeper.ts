@@ -36,8 +36,9 @@ export type Sweeper = {
 const FAILED_PUTS = 5;
 
 /**
- * One sweep. Every command checks the log again, so early, late and double sweeps are harmless. After the signal aborts it finishes work under way
- * and begins none. A part that fails, such as a queue that is out, does not stop the other parts; the first fault is thrown at the end.
+ * One sweep. Every command checks the log again, so early, late and double sweeps are harmless. After the signal aborts it ends the work under way,
+ * records no verdict, and begins nothing. A part that fails, such as a queue that is out, does not stop the other parts; the first fault is thrown at
+ * the end.
  */
 export const sweep = async (sweeper: Sweeper, sweepNumber: number, signal?: AbortSignal): Promise<void> => {
   const { limits, clock } = sweeper.deps;
@@ -95,6 +96,8 @@ const concludeDue = async (
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const { clock } = deps;
+  // The signal aborts when issuing pauses too, and a verdict that is under way then may be of a log that has lost its end.
+  const pausable = signal === undefined ? deps : { ...deps, pausing: signal };
   // The last look-ups of one sweep share their time, so that later verdicts are not late.
   const partBeganAt = clock.now();
   const due = paged((after: TimerCursor | undefined) => readModel.verdictsDue(beganBefore, PAGE, after), signal);
@@ -104,7 +107,7 @@ const concludeDue = async (
       // generator for all workers.
       if (isBefore(now, since)) return;
       const conclude = kind === 'issue' ? concludeIssueIfDue : concludeCancellationIfDue;
-      const verdict = () => conclude(stream, deps, lastLookUpUntil(clock.now(), partBeganAt));
+      const verdict = () => conclude(stream, pausable, lastLookUpUntil(clock.now(), partBeganAt));
       await inTrace(stream, verdict).catch((error: unknown) => onFault(stream, error));
     }
   };

@@ -114,6 +114,18 @@ describe('a sweep', () => {
     expect((await harness.log.read(harness.stream))[1]?.metadata.actor).toBe('timer:sweeper');
   });
 
+  it('records no verdict once its signal aborts, because a log that issuing pauses over may have lost an attempt', async () => {
+    const harness = await issuingHarness();
+    const { sweeper } = sweeperOf(harness, { verdictsDue: [deadline(harness)] });
+    harness.clock.moveTo(at(905));
+    const pausing = new AbortController();
+    onLoad(sweeper, harness, async () => pausing.abort());
+    await sweep(sweeper, 1, pausing.signal);
+    expect(await harness.types()).toEqual(['InvoiceAccepted']);
+    await sweep(sweeper, 2);
+    expect(await harness.types()).toEqual(['InvoiceAccepted', 'NotProcessed']);
+  });
+
   it('decides by the log and not by the row', async () => {
     const harness = await issuingHarness();
     const { sweeper } = sweeperOf(harness, { verdictsDue: [deadline(harness), deadline(harness, 'cancel')] });

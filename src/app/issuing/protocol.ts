@@ -1,7 +1,9 @@
 import type { StreamName } from '../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../domain/common/time.js';
 import { unreachable } from '../../domain/common/unreachable.js';
+import { stale } from '../../domain/invoice/decision.js';
 import type { InvoiceEvent } from '../../domain/invoice/events.js';
+import { ATTEMPT_LOST } from '../../domain/invoice/send-decisions.js';
 import type { SendStep } from '../../domain/invoice/send-steps.js';
 import type { SendResult } from '../../ports/authorizer.js';
 import { SchemaViolation } from '../../ports/documents.js';
@@ -60,6 +62,7 @@ const take = async <K extends Sending>(
         return 'reload';
       });
     case 'conclude': {
+      if (job.deps.pausing?.aborted) return whenPauseIsSeen(job.deps);
       const concludeNow = () => conclude(job, step, lastLookUpUntil(job.deps.clock.now()));
       return await (step.lookUpFirst === undefined ? concludeNow() : withLookUpPermit(job.deps, caller, concludeNow));
     }
@@ -80,6 +83,9 @@ export const concludeIfDue = async <K extends Sending>(
   if (step.do === 'conclude') await conclude({ definition, stream, deps }, step, lookUpUntil);
 };
 
+/** The log may have lost an attempt that left a note. Without that attempt, time would call the invoice failed. */
+const IN_PAUSE = stale('issuing is paused');
+
 type Conclusion<K extends Sending> = { verdict: K['verdict']; lookUpFirst?: LookedUp<K> };
 
 const conclude = async <K extends Sending>(
@@ -94,7 +100,7 @@ const conclude = async <K extends Sending>(
   // What was recorded changes the state.
   if (last.isRecorded) return 'reload';
   const isOver = await decideAndAppend(stream, definition.sites.conclude, deps, (state) =>
-    definition.decideVerdict(state, verdict, now, deps.limits, last.seen),
+    deps.pausing?.aborted ? IN_PAUSE : definition.decideVerdict(state, verdict, now, deps.limits, last.seen),
   );
   return isOver || last.seen === undefined ? 'reload' : afterPause(deps);
 };
@@ -127,7 +133,8 @@ const sendWithPermit = async <K extends Sending>(
   step: SendNow<K>,
 ): Promise<Next | 'reload'> => {
   const { definition, deps } = job;
-  if (deps.stopping?.aborted || deps.pausing?.aborted) return { kind: 'later', at: deps.clock.now() };
+  if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
+  if (deps.pausing?.aborted) return whenPauseIsSeen(deps);
   const caller = definition.callerOf(open.work);
   const certificatePermit = await deps.certificates.requestPermit(caller, () => definition.probe(open, deps), step.do);
   if (certificatePermit.kind === 'paused') return { kind: 'later', at: certificatePermit.until };
@@ -177,6 +184,7 @@ const recordAndSend = async <K extends Sending>(
   const added = recorded.added as LoadedStream<InvoiceEvent>;
   const known = { events: [...loaded.events, ...added.events], version: added.version };
   const state = await recordResult(job, key, document, result, known);
+  if (state === ATTEMPT_LOST) return whenLossIsRecorded(deps);
   if (state === undefined) return 'reload';
   return definition.nextStep(state, deps.clock.now(), deps.limits, { asked: 0 }).do === 'nothing' ? done : 'reload';
 };
@@ -224,4 +232,22 @@ const LONGEST_FAULT = 300;
 const afterPause = ({ clock }: IssuerDeps): Next => ({
   kind: 'later',
   at: addSeconds(clock.now(), OBSTACLE_PAUSE_SECONDS),
+});
+
+/**
+ * Every other process sees a pause of issuing within this time. Taken there sooner, the work could be sent again over a log that has lost its attempt.
+ */
+const PAUSE_SEEN_SECONDS = 5;
+
+const whenPauseIsSeen = ({ clock }: IssuerDeps): Next => ({
+  kind: 'later',
+  at: addSeconds(clock.now(), PAUSE_SEEN_SECONDS),
+});
+
+/** Longer than a process that stops may take to record the pause after a loss that its last answer has shown. */
+const LOSS_RECORDED_SECONDS = 60;
+
+const whenLossIsRecorded = ({ clock }: IssuerDeps): Next => ({
+  kind: 'later',
+  at: addSeconds(clock.now(), LOSS_RECORDED_SECONDS),
 });

@@ -17,7 +17,8 @@ import type { Job, Sending } from './send-definition.js';
 
 /**
  * Records the result of a send, and tries again while the log cannot be used, because no look-up gives a refusal or an unsent document back. Returns
- * the state with the result; undefined when the stream no longer allows to record it. `known`: the stream with the attempt.
+ * the state with the result; undefined when the stream no longer allows to record it, because it has lost the attempt where `ATTEMPT_LOST` says so.
+ * `known`: the stream with the attempt.
  */
 export const recordResult = async <K extends Sending>(
   job: Job<K>,
@@ -25,7 +26,7 @@ export const recordResult = async <K extends Sending>(
   document: K['document'],
   result: SendResult<K['found']>,
   known: LoadedStream<InvoiceEvent>,
-): Promise<InvoiceState | undefined> => {
+): Promise<InvoiceState | typeof ATTEMPT_LOST | undefined> => {
   const { stream, deps } = job;
   const command = commandOfResult(job, key, document, result, known);
   // A pause that has begun since the attempt may follow the loss of the attempt. Another process may then have appended an event at the same revision, so
@@ -47,7 +48,7 @@ export const recordResult = async <K extends Sending>(
   if ('certificateRefused' in result && result.certificateRefused === true) {
     sendNotice(deps, { kind: 'certificate_refused', stream });
   }
-  if (recorded.kind === 'refused') return undefined;
+  if (recorded.kind === 'refused') return recorded.refused === ATTEMPT_LOST ? ATTEMPT_LOST : undefined;
   const { state } = recorded;
   if (result.kind === 'rejected' && state.kind === 'invoice') deps.onRefused?.(state.facts, result.codes);
   return state;

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createEventStore } from '../../../src/app/event-store/event-store.js';
+import { concludeIssueIfDue } from '../../../src/app/issuing/note.js';
 import { loadInvoice } from '../../../src/app/read/read-invoice.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import { foldInvoice, type InvoiceFold, noEvents } from '../../../src/domain/log/invoice-fold.js';
 import { EventLogUnavailable } from '../../../src/ports/event-log.js';
-import { attempted, cancelAttempted, cancelRequested } from '../../support/fixture/invoice.js';
+import { at, attempted, cancelAttempted, cancelRequested } from '../../support/fixture/invoice.js';
 import { UNCATALOGUED_CODE } from '../../support/fixture/uncatalogued-code.js';
 import { appendTo, fixedKeys } from '../../support/harness/event-store.js';
 import type { Turn } from '../../support/harness/fake-authorizer.js';
@@ -154,6 +155,48 @@ describe('an answer that comes when the loss of its attempt was already noticed 
     });
     expect(await leftOf(canceled, 5)).toMatchObject({ events: [{ type: 'CancellationConfirmed' }], breach: undefined });
     expect([...harness.notices, ...canceled.notices]).toEqual([]);
+  });
+});
+
+describe('an invoice whose attempt the log has lost', () => {
+  /** The authorizer has made a note, and the answer is lost at `seconds`, together with the attempt. */
+  const lostAt = async (seconds: number, stopping?: AbortSignal): Promise<IssuingHarness> => {
+    const harness = await issuingHarness();
+    const { clock, authorizer } = harness;
+    clock.moveTo(at(seconds - 15));
+    failOverDuringSend(harness, 1, []);
+    authorizer.script = ['lost_answer'];
+    const { sendDps } = harness.deps.authorizer;
+    harness.deps.authorizer.sendDps = async (...given) => {
+      const answer = await sendDps(...given);
+      clock.moveTo(at(seconds));
+      if (stopping !== undefined) harness.deps.stopping = stopping;
+      return answer;
+    };
+    return harness;
+  };
+
+  it.each([
+    ['goes on', undefined],
+    ['stops', AbortSignal.abort()],
+  ])(
+    'is left to other processes only when they have seen the pause, which this process records: it %s',
+    async (_what, stopping) => {
+      const harness = await lostAt(100, stopping);
+      expect(await harness.issue()).toEqual({ kind: 'later', at: at(160) });
+      expect(harness.authorizer.sends).toHaveLength(1);
+    },
+  );
+
+  it('gets no verdict of time in the pause, because the lost attempt may have left a note', async () => {
+    const harness = await lostAt(905);
+    expect(await harness.issue()).toEqual({ kind: 'later', at: at(965) });
+    expect(await harness.issue()).toEqual({ kind: 'later', at: at(910) });
+    await concludeIssueIfDue(harness.stream, harness.deps);
+    expect(await leftOf(harness, 1)).toEqual({ events: [], breach: undefined });
+    delete harness.deps.pausing;
+    await concludeIssueIfDue(harness.stream, harness.deps);
+    expect(await leftOf(harness, 1)).toMatchObject({ events: [{ type: 'NotProcessed' }], breach: undefined });
   });
 });
 
