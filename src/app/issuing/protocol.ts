@@ -57,6 +57,8 @@ const take = async <K extends Sending>(
     case 'resend':
       return await sendWithPermit(job, open, step);
     case 'look_up':
+      // A stop waits for the work in hand, and a look-up may take two time limits.
+      if (job.deps.stopping?.aborted) return { kind: 'later', at: job.deps.clock.now() };
       return await withLookUpPermit(job.deps, caller, async (): Promise<'reload'> => {
         await recordLookUp(job, open, step.send, await lookUp(job, open.work, step.send));
         return 'reload';

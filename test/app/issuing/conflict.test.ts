@@ -5,6 +5,7 @@ import { dpsStream } from '../../../src/domain/common/ids.js';
 import { dpsNumbers, moveNumber } from '../../../src/domain/dps-number/dps-number.js';
 import type { DpsNumberEvent } from '../../../src/domain/dps-number/events.js';
 import { DEMO_CNPJ } from '../../support/fixture/demo.js';
+import { T0 } from '../../support/fixture/invoice.js';
 import { appendTo } from '../../support/harness/event-store.js';
 import { noteFor } from '../../support/harness/fake-authorizer.js';
 import { type IssuingHarness, issuingHarness } from '../../support/harness/issuing.js';
@@ -54,6 +55,30 @@ describe('a foreign note under our DPS id', () => {
     expect((await harness.invoice()).attempts.map(({ number }) => number)).toEqual([1, 50]);
     expect(harness.authorizer.sends).toHaveLength(2);
     expect(harness.authorizer.notes).toHaveLength(2);
+  });
+
+  it('stops the series in the same work that hears of it, and at once', async () => {
+    const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
+    await harness.issue();
+    expect((await lastNumbers(harness.store)).blocked).toBe(true);
+    expect(harness.clock.now()).toBe(T0);
+  });
+
+  it('is left to another process by one that stops', async () => {
+    const harness = await withForeignNote({ amount: '9.99', description: 'de outro', customerDocument: '' });
+    const { authorizer } = harness;
+    const stopping = new AbortController();
+    harness.deps.stopping = stopping.signal;
+    harness.deps.authorizer = {
+      ...authorizer,
+      sendDps: (...given) => {
+        stopping.abort();
+        return authorizer.sendDps(...given);
+      },
+    };
+    expect(await harness.issue()).toEqual({ kind: 'later', at: T0 });
+    expect((await harness.types()).at(-1)).toBe('IssuanceOutcomeUnknown');
+    expect((await lastNumbers(harness.store)).blocked).toBe(false);
   });
 
   it('is another sale where its amount is no number', async () => {
