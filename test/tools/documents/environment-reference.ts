@@ -206,7 +206,7 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   LOOKUP_INTERVALS_S: {
     group: 'Authorizer',
     meaning:
-      'pauses before look-ups, in seconds, separated by commas; the last one repeats. Two absences prove that there is no note only when they are as far apart as the second pause ([architecture](../architecture.md#never-twice)); after a refusal with an unknown code as the fourth, if that is longer. It holds in live mode too, and no `ALLOW_SHORT_WINDOWS` guards it: with a second pause below 60 a note that comes late may be missed, so shorten it only before a simulator',
+      'pauses before look-ups, in seconds, separated by commas; the last one repeats. After an answer that the DPS exists (E0014) there is a look-up before the first pause too. Two absences prove that there is no note only when they are as far apart as the second pause ([architecture](../architecture.md#never-twice)); after a refusal with an unknown code as the fourth, if that is longer. It holds in live mode too, and no `ALLOW_SHORT_WINDOWS` guards it: with a second pause below 60 a note that comes late may be missed, so shorten it only before a simulator',
   },
   SWEEP_INTERVAL_S: { group: 'Authorizer', meaning: 'seconds between two sweeps' },
   PARAMETERS_TEST_URL: {
