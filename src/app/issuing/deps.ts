@@ -77,9 +77,9 @@ export type IssuerDeps = {
   notify(notice: IssuerNotice): void;
   /** Called after a refusal of an invoice was recorded, with the codes of the authorizer. Must not throw. */
   onRefused?(facts: InvoiceFacts, codes: readonly string[]): void;
-  /** Aborts when the process stops: no attempt begins, and what is under way is finished and recorded within the bounds of a stop. */
+  /** Aborts when the process stops: no attempt and no look-up begins, and what is under way is recorded within the bounds of a stop. */
   stopping?: AbortSignal;
-  /** Aborts when issuing pauses: no attempt begins. The process runs on, so what is under way has all its time to be recorded. */
+  /** Aborts when issuing pauses: no attempt begins and no verdict is recorded. The process runs on, so answers have all their time to be recorded. */
   pausing?: AbortSignal;
 };
 
