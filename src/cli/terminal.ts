@@ -1,4 +1,4 @@
-import { visibleCharacters } from '../lib/visible-characters.js';
+import { visibleCharacters } from '../lib/printable.js';
 import { utf8Text } from './utf8-text.js';
 
 /** `process.stderr`, or a test's replacement. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { addSeconds, epochMs, type Instant, instant } from '../domain/common/time.js';
-import { sameSecret } from '../lib/same-secret.js';
+import { sameSecret } from '../lib/sha256.js';
 import type { Clock } from '../ports/clock.js';
 import type { AccessRules } from './deps.js';
 

@@ -4,7 +4,7 @@ import { html } from 'hono/html';
 import type { EndedSessions } from '../app/audit/console-sessions.js';
 import { addSeconds, DAY_SECONDS, type Instant, utcDay } from '../domain/common/time.js';
 import { lastAnswer } from '../lib/cached-check.js';
-import { sameSecret } from '../lib/same-secret.js';
+import { sameSecret } from '../lib/sha256.js';
 import { COOKIES, isOurHost, isOurOrigin, macOf, readNext, readOperator, readSession } from './access.js';
 import type { AccessRules, ConsoleDeps } from './deps.js';
 import { isLanguage, LANGUAGE_COOKIE, languageOf, sayIn } from './language.js';

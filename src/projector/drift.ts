@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Projection } from '../../projections/types.js';
+import type { Projection, Row } from '../../projections/types.js';
 import { asLeader, leaderSession } from '../adapters/sql/leader-lock.js';
 import { inTransaction } from '../adapters/sql/transaction.js';
 import { isEndOfTestInvoice } from '../app/audit/chain.js';
@@ -14,9 +14,8 @@ import {
   type Queryable,
 } from './checkpoints.js';
 import { loadRows, type RowChange, saveRows } from './generation-rows.js';
-import { changingTables, dropTable, makeTable, viewOf } from './generation-tables.js';
+import { changingTables, dropTable, makeTable, quoted, tableOf, viewOf } from './generation-tables.js';
 import { otherLogText } from './projector.js';
-import { differenceOf, isAhead, MAX_PAIRS, type Pair, rowsAhead, unequalRows } from './row-pairs.js';
 
 /** A row that differs from what the log makes of it. `row` is its key; `what` names columns, never a value. */
 type Drift = { projection: string; row: string; what: string };
@@ -189,4 +188,69 @@ const foldUpTo = async (
     count(batch.length);
   }
   return { position: reached };
+};
+
+/** A live row and what the log makes of it. */
+type Pair = { key: string; live: Row | undefined; made: Row | undefined };
+
+/** How many pairs one comparison returns. A row after them is compared all the same. */
+const MAX_PAIRS = 1_000;
+
+/** Whether a row is of a later revision than the log's row of the same key. */
+const isAhead = ({ live, made }: Pick<Pair, 'live' | 'made'>): boolean =>
+  live !== undefined && live.revision > (made?.revision ?? -1);
+
+const AHEAD = 'live.revision > coalesce(made.revision, -1)';
+
+/** PostgreSQL compares column by column. Returns the rows that differ and are not ahead, and those that are missing. */
+const unequalRows = async (projection: Projection, copy: Generation, db: Queryable): Promise<readonly Pair[]> => {
+  const names = Object.keys(projection.columns).map(quoted);
+  const rowOf = (table: string): string => `row(${names.map((name) => `${table}.${name}`).join(', ')})`;
+  return await pairs(
+    projection,
+    copy,
+    db,
+    `${rowOf('live')} is distinct from ${rowOf('made')} and not coalesce(${AHEAD}, false)`,
+  );
+};
+
+/** The rows that are ahead of the copy, but for those of some keys. */
+const rowsAhead = async (
+  projection: Projection,
+  copy: Generation,
+  db: Queryable,
+  { but, limit = MAX_PAIRS }: { but: ReadonlySet<string>; limit?: number },
+): Promise<readonly Pair[]> => {
+  const key = quoted(projection.keyColumn);
+  return await pairs(projection, copy, db, `${AHEAD} and live.${key}::text <> all ($1::text[])`, [[...but]], limit);
+};
+
+const pairs = async (
+  projection: Projection,
+  copy: Generation,
+  db: Queryable,
+  condition: string,
+  values: readonly unknown[] = [],
+  limit = MAX_PAIRS,
+): Promise<readonly Pair[]> => {
+  const key = quoted(projection.keyColumn);
+  const { rows } = await db.query<{ key: string; live: Row | null; made: Row | null }>(
+    `select coalesce(live.${key}, made.${key}) as key,
+       case when live.${key} is null then null else to_jsonb(live) end as live,
+       case when made.${key} is null then null else to_jsonb(made) end as made
+     from ${viewOf(projection)} live full join ${tableOf(copy)} made on made.${key} = live.${key}
+     where ${condition} order by 1 limit ${limit}`,
+    [...values],
+  );
+  return rows.map(({ key: of, live, made }) => ({ key: of, live: live ?? undefined, made: made ?? undefined }));
+};
+
+/** Names the columns of a pair that differ, never a value; undefined when none does. */
+const differenceOf = ({ live, made }: Pair, { columns }: Projection): string | undefined => {
+  if (live === undefined) return 'the row is missing';
+  if (made === undefined) return 'the log knows of no such row';
+  const names = Object.keys(columns).sort();
+  const differing = names.filter((name) => (live[name] ?? null) !== (made[name] ?? null));
+  if (differing.length === 0) return undefined;
+  return `${differing.join(', ')} ${differing.length === 1 ? 'differs' : 'differ'}`;
 };

@@ -1,4 +1,4 @@
-import { layoutOfDocument, publishedLayouts } from '../../domain/dps/layout.js';
+import { layoutOfDocument, publishedLayouts } from '../../domain/dps/layouts.js';
 import {
   type DocumentSigner,
   SchemaViolation,

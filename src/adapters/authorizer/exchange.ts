@@ -3,8 +3,8 @@ import { type Agent, request } from 'node:https';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type Instant, isBefore } from '../../domain/common/time.js';
+import { readUpTo } from '../../lib/bound-chunks.js';
 import { errorCode } from '../../lib/error-code.js';
-import { readUpTo } from '../../lib/read-up-to.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import type { createAgents } from './agents.js';
 

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { withoutMask } from '../../domain/common/masks.js';
 import { present } from '../../domain/common/present.js';
 import type { EntryAddress } from '../../domain/registry/events.js';
-import { readUpTo } from '../../lib/read-up-to.js';
+import { readUpTo } from '../../lib/bound-chunks.js';
 import type { RegistryEntry } from '../../ports/tax-registry.js';
 
 /** An answer has about a hundred bytes; a registry that returns everything about a company has a few thousand. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { InvoiceAddress, Mode } from '../../domain/common/ids.js';
 import { addSeconds, epochMs, type Instant, instant, utcDay } from '../../domain/common/time.js';
-import { sameSecret } from '../../lib/same-secret.js';
+import { sameSecret } from '../../lib/sha256.js';
 
 /** Makes and checks the temporary `t` of a download link (docs/contract.md LINK-pdf, LINK-xml). The secrets never leave this object. */
 export type DownloadTokens = {

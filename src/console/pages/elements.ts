@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { brasiliaClock, epochMs, type Instant } from '../../domain/common/time.js';
 import { ageText } from '../../lib/age-text.js';
-import { visibleCharacters } from '../../lib/visible-characters.js';
+import { visibleCharacters } from '../../lib/printable.js';
 import type { Say } from '../language.js';
 
 /** A piece of a page. Templates escape every value except pieces made by a template. */

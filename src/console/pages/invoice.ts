@@ -5,7 +5,7 @@ import { type Mode, publicInvoiceId } from '../../domain/common/ids.js';
 import type { Instant } from '../../domain/common/time.js';
 import type { CanceledElsewhere, Cancellation, CancelSend, Invoice, InvoiceState } from '../../domain/invoice/state.js';
 import { invoiceStatus } from '../../domain/invoice/status.js';
-import { visibleCharacters } from '../../lib/visible-characters.js';
+import { visibleCharacters } from '../../lib/printable.js';
 import { eventName } from '../event-names.js';
 import {
   ageOf,

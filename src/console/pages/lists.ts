@@ -3,7 +3,7 @@ import { modes, parseInvoiceStream, publicInvoiceId, type StreamName } from '../
 import { contentMet } from '../../domain/invoice/note-met.js';
 import type { Invoice } from '../../domain/invoice/state.js';
 import { invoiceStatus, invoiceStatuses } from '../../domain/invoice/status.js';
-import { visibleCharacters } from '../../lib/visible-characters.js';
+import { visibleCharacters } from '../../lib/printable.js';
 import type { SupportRow } from '../../ports/support-reads.js';
 import {
   badge,

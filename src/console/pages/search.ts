@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { SEARCH_KINDS, type SearchKind, type SearchResult } from '../../app/operator/support/search.js';
 import type { Instant } from '../../domain/common/time.js';
-import { visibleCharacters } from '../../lib/visible-characters.js';
+import { visibleCharacters } from '../../lib/printable.js';
 import type { SupportCursor } from '../../ports/support-reads.js';
 import { emptyText, type Html, none, timeOf } from './elements.js';
 import { form, operatorField, type PageContext, page, ROOT } from './layout.js';

@@ -16,7 +16,7 @@ import { typedAccessKeys } from '../../app/operator/support/typed-text.js';
 import { waitsOf } from '../../app/operator/support/waits-for.js';
 import { loadInvoice } from '../../app/read/read-invoice.js';
 import { parseInvoiceId } from '../../domain/common/ids.js';
-import { visibleCharacters } from '../../lib/visible-characters.js';
+import { visibleCharacters } from '../../lib/printable.js';
 import type { ConsoleDeps } from '../deps.js';
 import { eventName } from '../event-names.js';
 import { actingOperator, type ConsoleContext, type ConsoleEnv } from '../guard.js';

@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import { deleteCookie, setCookie } from 'hono/cookie';
 import { appendAudit } from '../../app/audit/audit-trail.js';
 import type { EndedSessions } from '../../app/audit/console-sessions.js';
-import { sameSecret } from '../../lib/same-secret.js';
+import { sameSecret } from '../../lib/sha256.js';
 import {
   COOKIES,
   createAttempts,

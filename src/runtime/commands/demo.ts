@@ -1,4 +1,8 @@
+import { rmSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { endServerNow } from '../../adapters/embedded-postgres/orphan.js';
 import { badUsage, done, type Outcome, refused } from '../../cli/command.js';
 import { timelineOf } from '../../cli/commands/invoice.js';
 import { errorCode } from '../../lib/error-code.js';
@@ -22,7 +26,6 @@ import {
   showProof,
 } from './demo-lost-answer.js';
 import { makeDemoCompany } from './first-start.js';
-import { inThrowawayFolder } from './throwaway-folder.js';
 
 const OUT = 'out';
 
@@ -154,4 +157,33 @@ const stopwatch = (write: (text: string) => void, steps: DemoStep[]): ((text: st
     );
     last = now;
   };
+};
+
+/** A process that has just ended may have made a file while the folder was being removed. */
+const REMOVAL = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 } as const;
+
+/** Gives `work` a data folder that is removed afterwards, also at an exit before `work` has ended; a database that runs there is ended then. */
+const inThrowawayFolder = async <T>(prefix: string, work: (folder: string) => Promise<T>): Promise<T> => {
+  const folder = await mkdtemp(join(tmpdir(), prefix));
+  const removeAtExit = (): void => removeNow(folder);
+  process.once('exit', removeAtExit);
+  try {
+    // When run as root, the database runs as another user, who must be able to pass through this folder.
+    await chmod(folder, 0o711);
+    return await work(folder);
+  } finally {
+    // A fault leaves the removal to the exit.
+    await rm(folder, REMOVAL);
+    process.removeListener('exit', removeAtExit);
+  }
+};
+
+/** Nothing else tells of a fault: this process is at its end. */
+const removeNow = (folder: string): void => {
+  try {
+    endServerNow(folder);
+    rmSync(folder, REMOVAL);
+  } catch (error) {
+    process.stderr.write(`the folder ${folder} was not removed (${errorCode(error) ?? 'unknown fault'}): remove it\n`);
+  }
 };

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { isOurHost } from '../../console/access.js';
 import { boundConnections } from '../../http/bound-connections.js';
 import { answerText, hasSecondHost, type ParseFault } from '../../http/raw-answer.js';
-import { sameSecret } from '../../lib/same-secret.js';
+import { sameSecret } from '../../lib/sha256.js';
 import { sharedCall } from '../../lib/shared-call.js';
 import type { Scrape } from '../metrics/metrics.js';
 import type { Readiness, ServiceState } from './readiness.js';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { ManifestMac } from '../../adapters/embedded-postgres/backup.js';
 import { deriveSecret, type MasterKey, masterKeyId } from '../../adapters/vault/master-key.js';
 import { NotCanonical, sortedJson } from '../../domain/log/hash-text.js';
-import { sameSecret } from '../../lib/same-secret.js';
+import { sameSecret } from '../../lib/sha256.js';
 
 /** What a master key says of a manifest. `no_mac`: an earlier version wrote the manifest, or somebody took the MAC out. */
 type MacCheck = 'confirmed' | 'wrong' | 'no_mac' | 'no_key';

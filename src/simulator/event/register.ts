@@ -1,15 +1,18 @@
-import { CANCELLATION_EVENT } from '../../domain/common/access-key.js';
+import { CANCELLATION_EVENT, cancellationRequestId } from '../../domain/common/access-key.js';
 import type { Canonical } from '../../domain/common/canonical-xml.js';
+import { DAY_MS, epochMs, type Instant } from '../../domain/common/time.js';
 import { attributeAt, nodeAt, textAt } from '../../xml/parse.js';
 import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';
-import { holderOf } from '../holder.js';
+import { holderOf, isSameCompany } from '../holder.js';
 import type { Received } from '../intake.js';
 import type { Code } from '../messages.js';
 import { type Refusal, refusal } from '../refusal.js';
+import type { Municipality } from '../state/entries.js';
+import type { Note } from '../state/ledger.js';
+import { testEffect } from '../test-values.js';
 import { eventDocument } from './evento.js';
 import { cancellationBar, EVENT_KINDS } from './kinds.js';
-import { brokenEventRules, type EventContext } from './rules.js';
 
 type Registration = { ok: true; document: string } | { ok: false; refusals: readonly Refusal[] };
 
@@ -85,3 +88,52 @@ const barredBy = (events: readonly string[]): Refusal => {
 };
 
 const refused = (code: Code): Registration => ({ ok: false, refusals: [refusal(code)] });
+
+/** A cancellation request, and what the environment holds about its note. */
+type EventContext = {
+  request: { id: string; accessKey: string; author: string; tpAmb: string };
+  /** Access key in the path of the request. */
+  pathKey: string;
+  /** CNPJ of the signing certificate. */
+  signer: string | undefined;
+  tpAmb: string;
+  /** The authorizer's clock. */
+  now: Instant;
+  note: Note | undefined;
+  isElsewhere: boolean;
+  /** Stored types of the events on the note. */
+  events: readonly string[];
+  /** Parameters of the note's municipality. */
+  municipality: Municipality;
+};
+
+/**
+ * The rules of annex II that a cancellation can break, in its order. E0813 and E0822 to E0824 apply only to a note that no event bars.
+ */
+const RULES: { readonly [C in Code]?: (context: EventContext) => boolean } = {
+  E1845: ({ request, tpAmb }) => request.tpAmb !== tpAmb,
+  E1827: ({ request, pathKey }) =>
+    request.id !== cancellationRequestId(request.accessKey) || pathKey !== request.accessKey,
+  E0812: ({ request, signer }) => signer === undefined || !isSameCompany(signer, request.author),
+  E1831: ({ note, isElsewhere }) => note === undefined && !isElsewhere,
+  E0831: ({ note, isElsewhere }) => note === undefined && isElsewhere,
+  E0840: (context) => context.note !== undefined && isBarred(context),
+  E0813: (context) => isOpen(context, (note) => !isSameCompany(context.request.author, note.cnpj)),
+  E0822: (context) => isOpen(context, (note) => isTooLate(context, note) || testEffect('event', note) === 'refuse'),
+  E0823: (context) =>
+    isOpen(context, (note) => note.amountInCents > (context.municipality.cancelMaxAmountInCents ?? Infinity)),
+  E0824: (context) =>
+    isOpen(context, (note) => context.municipality.customerRequired === true && note.customer === undefined),
+};
+
+/** The codes of all rules that the request breaks, in the order of the annex. */
+const brokenEventRules = (context: EventContext): readonly Code[] =>
+  Object.entries(RULES).flatMap(([code, isBroken]) => (isBroken(context) ? [code as Code] : []));
+
+const isBarred = ({ events }: EventContext): boolean => cancellationBar(events) !== undefined;
+
+const isOpen = (context: EventContext, test: (note: Note) => boolean): boolean =>
+  context.note !== undefined && !isBarred(context) && test(context.note);
+
+const isTooLate = ({ municipality: { cancelDays }, now }: EventContext, note: Note): boolean =>
+  cancelDays !== undefined && epochMs(now) > epochMs(note.authorizedAt) + cancelDays * DAY_MS;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { visibleCharacters } from '../../src/lib/visible-characters.js';
+import { visibleCharacters } from '../../src/lib/printable.js';
 
 const DIRECTIONS = '\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069';
 const DIRECTIONS_SHOWN = '\\u061c\\u200e\\u200f\\u202a\\u202b\\u202c\\u202d\\u202e\\u2066\\u2067\\u2068\\u2069';
