@@ -1,9 +1,10 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import asn1 from 'node-forge/lib/asn1.js';
-import { type Instant, instant } from '../domain/common/time.js';
+import { instant } from '../domain/common/time.js';
+import type { CertificateFacts } from '../domain/company/events.js';
 import { bytesOf, extensionOf, listOf, type Node, oidOf, tbsOf } from './der.js';
 
-type LeafFacts = { cnpj: string | undefined; notBefore: Instant; notAfter: Instant; fingerprint: string };
+type LeafFacts = Omit<CertificateFacts, 'certificateId'> & { cnpj: string | undefined };
 
 /** What a leaf certificate (PEM) says. `fingerprint`: SHA-256 of its DER, hex. Undefined when the times of its validity cannot be read. */
 export const leafFacts = (pem: string): LeafFacts | undefined => {

@@ -1,22 +1,17 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
-import type { Instant } from '../domain/common/time.js';
-import type { KeyFault } from '../domain/company/events.js';
+import type { CertificateFacts, KeyFault } from '../domain/company/events.js';
 import { hasMalformedCnpj, leafFacts } from './holder.js';
 import { keyFault } from './key-fault.js';
 import { asksForTooManyRounds } from './pkcs12-rounds.js';
 
 /** An A1 certificate as its file holds it; the vault adds an id. */
-type OpenedPkcs12 = {
+type OpenedPkcs12 = Omit<CertificateFacts, 'certificateId'> & {
   /** PKCS#8 PEM. */
   privateKeyPem: string;
   certificatePem: string;
   chainPem: readonly string[];
   cnpj: string;
-  notBefore: Instant;
-  notAfter: Instant;
-  /** SHA-256 of the DER leaf, hex. */
-  fingerprint: string;
 };
 
 export type Pkcs12Fault =

@@ -1,18 +1,15 @@
 import type { CompanyId } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
+import type { CertificateFacts } from '../domain/company/events.js';
 import type { SigningIdentity } from './documents.js';
 
 /** A company's A1 certificate, opened: the leaf, its key, and the rest of the chain for the TLS channel. */
-export type CompanyCertificate = SigningIdentity & {
-  certificateId: string;
-  chainPem: readonly string[];
-  /** CNPJ of the holder, from otherName 2.16.76.1.3.3. */
-  cnpj: string;
-  notBefore: Instant;
-  notAfter: Instant;
-  /** SHA-256 of the DER leaf, hex. */
-  fingerprint: string;
-};
+export type CompanyCertificate = SigningIdentity &
+  CertificateFacts & {
+    chainPem: readonly string[];
+    /** CNPJ of the holder, from otherName 2.16.76.1.3.3. */
+    cnpj: string;
+  };
 
 /** A row of the vault, unopened. */
 export type CertificateRow = { certificateId: string; putAt: Instant };

@@ -5,9 +5,8 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { CertificateRequest, KeyAndCertificate } from '../certificates/issue-certificate.js';
 import { DAY_MS, epochMs } from '../domain/common/time.js';
-import { makeFolders } from '../lib/make-folders.js';
+import { makeFolders, readIfThere } from '../lib/files.js';
 import type { Clock } from './options.js';
-import { readIfThere } from './state/read-if-there.js';
 
 const TEN_YEARS = 3650;
 

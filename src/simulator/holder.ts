@@ -14,7 +14,4 @@ const holders = new LRUCache<string, Holder, Buffer>({
 /** CNPJ of a DER certificate, and the name from its common name `NAME:CNPJ`. */
 export const holderOf = (der: Buffer): Holder => holders.memo(der.toString('base64'), { context: der });
 
-/** Compares the first eight characters of two CNPJ, which name the company; the others name the establishment. A head office signs for branches. */
-export const isSameCompany = (a: string, b: string): boolean => a.slice(0, 8) === b.slice(0, 8);
-
 const commonName = (der: Buffer): string | undefined => /^CN=(.*)$/m.exec(new X509Certificate(der).subject)?.[1];

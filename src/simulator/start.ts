@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Mode } from '../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../domain/common/time.js';
-import { makeFolders } from '../lib/make-folders.js';
+import { makeFolders, syncFolder } from '../lib/files.js';
 import { issueClientCertificate, openIdentities } from './authority.js';
 import { createAuthorizerClock } from './clock.js';
 import { startControl } from './control/server.js';
@@ -9,7 +9,6 @@ import { ENVIRONMENT_FACTS, type Environment, type World } from './environment.j
 import { startAuthorizer } from './http/server.js';
 import type { Simulator, SimulatorOptions } from './options.js';
 import { createSignerCheck } from './signer.js';
-import { syncFolder } from './state/append-file.js';
 import { createCalls, createHidden } from './state/calls.js';
 import { createFaults } from './state/faults.js';
 import { lockFolder } from './state/folder-lock.js';

@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AnchorDeps, anchorLog, type RecordedAnchor } from '../app/audit/anchor-log.js';
 import { anchorFileName, anchorFileText, isFileOf, secondFileName } from '../app/audit/published-anchors.js';
 import { utcDay } from '../domain/common/time.js';
-import { errorCode } from '../lib/error-code.js';
-import { makeFolders } from '../lib/make-folders.js';
-import { writeWhole } from '../lib/write-whole.js';
+import { makeFolders, readIfThere, writeWhole } from '../lib/files.js';
 
 /** The log has the anchor, and the folder of anchors took no file of the day. */
 export class AnchorNotPublished extends Error {
@@ -65,7 +62,7 @@ const publishAgain = async (
   { onPublishedAgain }: Pick<Anchorer, 'onPublishedAgain'>,
 ): Promise<void> => {
   const file = anchorFileName(day);
-  if ((await textOf(join(folder, file))) !== undefined) return;
+  if ((await readIfThere(join(folder, file))) !== undefined) return;
   await makeFolders(folder);
   await writeWhole(join(folder, file), text);
   onPublishedAgain?.({ day, file });
@@ -79,21 +76,11 @@ const publish = async (
   { onContradicted }: Pick<Anchorer, 'onContradicted'>,
 ): Promise<void> => {
   const file = anchorFileName(anchor.day);
-  const there = await textOf(join(folder, file));
+  const there = await readIfThere(join(folder, file));
   if (there !== undefined && isFileOf(anchor, there)) return;
   await makeFolders(folder);
   if (there === undefined) return await writeWhole(join(folder, file), text);
   const second = secondFileName(anchor);
-  if ((await textOf(join(folder, second))) === undefined) await writeWhole(join(folder, second), text);
+  if ((await readIfThere(join(folder, second))) === undefined) await writeWhole(join(folder, second), text);
   onContradicted?.({ day: anchor.day, file, second });
-};
-
-/** Undefined for a file that is not there. */
-const textOf = async (path: string): Promise<string | undefined> => {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { makeFolders } from '../../src/lib/make-folders.js';
+import { makeFolders } from '../../src/lib/files.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 it('makes a folder with those above, and says which one was the first', async () => {

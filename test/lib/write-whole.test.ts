@@ -2,7 +2,7 @@ import { chmod, chown, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeWhole } from '../../src/lib/write-whole.js';
+import { writeWhole } from '../../src/lib/files.js';
 import { exchangeDraft } from '../support/exchanged-draft.js';
 
 describe('a file that is written whole', () => {

@@ -8,9 +8,8 @@ import { createGunzip, createGzip } from 'node:zlib';
 import pg from 'pg';
 import * as v from 'valibot';
 import { errorCode } from '../../lib/error-code.js';
-import { makeFolders } from '../../lib/make-folders.js';
+import { makeFolders, syncFolder, writeNew, writeWhole } from '../../lib/files.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
-import { syncFolder, writeNew, writeWhole } from '../../lib/write-whole.js';
 import { type AppliedMigration, appliedMigrations, type Migration, migrate } from '../sql/migrate.js';
 import { inTransaction } from '../sql/transaction.js';
 

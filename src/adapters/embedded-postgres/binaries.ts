@@ -3,7 +3,7 @@ import { chmod, cp, lstat, readdir, readFile, rename, rm, symlink } from 'node:f
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { makeFolders } from '../../lib/make-folders.js';
+import { makeFolders } from '../../lib/files.js';
 import { EmbeddedPostgresError } from './error.js';
 import { type OsUser, unreachableFolder } from './os-user.js';
 

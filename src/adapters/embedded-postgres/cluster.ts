@@ -3,7 +3,7 @@ import { lchown, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { errorCode } from '../../lib/error-code.js';
-import { writeNew } from '../../lib/write-whole.js';
+import { writeNew } from '../../lib/files.js';
 import { openPool } from '../sql/pool.js';
 import { assignOwners, prepareRoles } from '../sql/roles.js';
 import { type PostgresBinaries, refuseMisreadPath } from './binaries.js';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { draftOf, syncFolder, writeWhole } from '../../lib/files.js';
 import { sha256 } from '../../lib/sha256.js';
-import { draftOf, syncFolder, writeWhole } from '../../lib/write-whole.js';
 import { MASTER_KEY_COPY } from './backup.js';
 import { CONNECTION_FILE } from './connection-file.js';
 import { CLUSTER_NAMES } from './data-dir.js';

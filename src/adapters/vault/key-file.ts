@@ -15,8 +15,8 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
+import { draftOf, syncFolder, writeNew } from '../../lib/files.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
-import { draftOf, syncFolder, writeNew } from '../../lib/write-whole.js';
 import {
   byGeneration,
   generationNumber,

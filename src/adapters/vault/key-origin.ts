@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../lib/error-code.js';
-import { syncFolder, writeWhole } from '../../lib/write-whole.js';
+import { syncFolder, writeWhole } from '../../lib/files.js';
 import { type MasterKey, masterKeyId } from './master-key.js';
 
 /** The file beside the key file that names the keys which a restore took from a backup, by id. The key file itself has no place for that. */

@@ -3,6 +3,7 @@ import { putCertificate, removeStoredCertificates } from '../../app/operator/com
 import type { ProfileFault } from '../../certificates/profile.js';
 import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
 import { type CompanyId, invoicePrefix, modes } from '../../domain/common/ids.js';
+import { isSameCompany } from '../../domain/common/masks.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
 import type { KeyFault } from '../../domain/company/events.js';
 import { counted } from '../../lib/counted.js';
@@ -171,9 +172,6 @@ const REASONS: Record<Pkcs12Fault, string> = {
 const notStored = (why: string): Outcome => refused(`the certificate was not stored: ${why}`);
 
 const notRegistered = (cnpj: string): Outcome => refused(`no company ${cnpj}: register it with company put first`);
-
-/** Compares the CNPJ root, so that the head office's certificate serves its branches (docs/national-system.md#certificates). */
-const isSameCompany = (one: string, other: string): boolean => one.slice(0, 8) === other.slice(0, 8);
 
 const holderFault = (holder: string, cnpj: string): string | undefined =>
   isSameCompany(holder, cnpj) ? undefined : `it belongs to another company (${holder})`;

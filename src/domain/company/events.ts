@@ -74,7 +74,7 @@ export type CertificateFacts = {
   certificateId: string;
   notBefore: Instant;
   notAfter: Instant;
-  /** SHA-256 of the leaf, hex. */
+  /** SHA-256 of the DER leaf, hex. */
   fingerprint: string;
 };
 

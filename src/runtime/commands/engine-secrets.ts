@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { issueCertificate } from '../../certificates/issue-certificate.js';
-import { makeFolders } from '../../lib/make-folders.js';
-import { writeWhole } from '../../lib/write-whole.js';
+import { makeFolders, writeWhole } from '../../lib/files.js';
 import type { Clock } from '../../ports/clock.js';
 import { hasAuthority, simulatorAuthority } from '../../simulator/authority.js';
 

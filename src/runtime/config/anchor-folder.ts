@@ -1,5 +1,5 @@
 import { errorCode } from '../../lib/error-code.js';
-import { proveFolder } from '../../lib/make-folders.js';
+import { proveFolder } from '../../lib/files.js';
 
 /** The folder of anchors takes no file. The message is for a person; the cause says why. */
 export class AnchorFolderUnusable extends Error {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { processIdentity } from '../../adapters/embedded-postgres/server-processes.js';
 import { errorCode } from '../../lib/error-code.js';
-import { writeWhole } from '../../lib/write-whole.js';
+import { writeWhole } from '../../lib/files.js';
 
 /** `identity`: as `processIdentity` has it. */
 const processShape = v.object({ pid: v.number(), identity: v.string() });

@@ -38,8 +38,8 @@ import type { Authenticity, Restore, Restored } from '../../cli/commands/backup.
 import type { BackupOutcome, BackupRequest } from '../../cli/session.js';
 import { present } from '../../domain/common/present.js';
 import { errorCode } from '../../lib/error-code.js';
+import { draftOf } from '../../lib/files.js';
 import { isDenied, otherOwner } from '../../lib/other-owner.js';
-import { draftOf } from '../../lib/write-whole.js';
 import type { Clock } from '../../ports/clock.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { Config } from '../config/config.js';

@@ -6,7 +6,7 @@ import { loadMasterKeys, MasterKeyUnusable, makeKeyFile, parseKeys } from '../..
 import { forgetOtherKeys, noteKeysOfBackup } from '../../adapters/vault/key-origin.js';
 import type { MasterKey, MasterKeys } from '../../adapters/vault/master-key.js';
 import { errorCode } from '../../lib/error-code.js';
-import { makeFolders } from '../../lib/make-folders.js';
+import { makeFolders } from '../../lib/files.js';
 
 /** Loads the keys of this file, which must be there. */
 export const loadOnly = (file: string) => (): Promise<MasterKeys> => loadMasterKeys(file, { createIfMissing: false });

@@ -1,10 +1,11 @@
 import { CANCELLATION_EVENT, cancellationRequestId } from '../../domain/common/access-key.js';
 import type { Canonical } from '../../domain/common/canonical-xml.js';
+import { isSameCompany } from '../../domain/common/masks.js';
 import { DAY_MS, epochMs, type Instant } from '../../domain/common/time.js';
 import { attributeAt, nodeAt, textAt } from '../../xml/parse.js';
 import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';
-import { holderOf, isSameCompany } from '../holder.js';
+import { holderOf } from '../holder.js';
 import type { Received } from '../intake.js';
 import type { Code } from '../messages.js';
 import { type Refusal, refusal } from '../refusal.js';

@@ -1,7 +1,7 @@
+import { isSameCompany } from '../../domain/common/masks.js';
 import { brasiliaStamp } from '../../domain/common/time.js';
 import type { Environment, World } from '../environment.js';
 import { kindOf } from '../event/kinds.js';
-import { isSameCompany } from '../holder.js';
 import { type Refusal, refusal } from '../refusal.js';
 import type { Note, Numbered } from '../state/ledger.js';
 import { type Answer, APPLICATION_VERSION, type Json, type JsonObject, webServerPage } from './answer.js';

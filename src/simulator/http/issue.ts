@@ -1,6 +1,6 @@
+import { isSameCompany } from '../../domain/common/masks.js';
 import { present } from '../../domain/common/present.js';
 import type { Environment, World } from '../environment.js';
-import { isSameCompany } from '../holder.js';
 import { DPS_KIND, type Received, takeIn } from '../intake.js';
 import { authorize } from '../note/authorize.js';
 import { nfseId } from '../note/nfse.js';

@@ -1,7 +1,7 @@
 import { emitterOfDps } from '../../domain/common/access-key.js';
+import { isSameCompany } from '../../domain/common/masks.js';
 import { present } from '../../domain/common/present.js';
 import type { Environment, World } from '../environment.js';
-import { isSameCompany } from '../holder.js';
 import { refusal } from '../refusal.js';
 import type { Note } from '../state/ledger.js';
 import { type Answer, absentDps, answersOf, webServerPage } from './answer.js';

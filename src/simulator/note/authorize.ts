@@ -1,8 +1,9 @@
+import { isSameCompany } from '../../domain/common/masks.js';
 import { present } from '../../domain/common/present.js';
 import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';
 import { linkSubstitution } from '../event/link.js';
-import { holderOf, isSameCompany } from '../holder.js';
+import { holderOf } from '../holder.js';
 import type { Received } from '../intake.js';
 import type { Code } from '../messages.js';
 import { type Refusal, refusal } from '../refusal.js';

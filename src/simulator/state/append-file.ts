@@ -2,6 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { type FileHandle, open, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { syncFolder } from '../../lib/files.js';
 
 export type Span = { offset: number; length: number };
 
@@ -116,10 +117,4 @@ export const cutFile = async (path: string, from: number, head: string): Promise
   await pipeline(createReadStream(path, { start: from }), createWriteStream(fresh, { flags: 'a', flush: true }));
   await rename(fresh, path);
   await syncFolder(dirname(path));
-};
-
-/** Makes the names of a folder's files durable. */
-export const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
 };

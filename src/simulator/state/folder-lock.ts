@@ -4,7 +4,8 @@ import { mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeFolders } from '../../lib/make-folders.js';
+import { errorCode } from '../../lib/error-code.js';
+import { makeFolders } from '../../lib/files.js';
 import { FolderInUse } from '../options.js';
 
 /**
@@ -66,7 +67,7 @@ const isAlive = async (path: string): Promise<boolean> => {
     await once(socket, 'connect');
     return true;
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && ['ECONNREFUSED', 'ENOENT'].includes(String(error.code)));
+    return !['ECONNREFUSED', 'ENOENT'].includes(errorCode(error) ?? '');
   } finally {
     socket.destroy();
   }

@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
+import { readIfThere } from '../../lib/files.js';
 import { isUnregistered } from '../test-values.js';
 import type { Company, Municipality, Person } from './entries.js';
-import { readIfThere } from './read-if-there.js';
 
 /** The registries as the rules read them. A missing entry is an empty one: the rules that need its members do not apply. */
 export type Registers = {
