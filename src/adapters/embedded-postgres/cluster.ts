@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { errorCode } from '../../lib/error-code.js';
 import { writeNew } from '../../lib/files.js';
-import { openPool } from '../sql/pool.js';
+import { overPool } from '../sql/pool.js';
 import { assignOwners, prepareRoles } from '../sql/roles.js';
 import { type PostgresBinaries, refuseMisreadPath } from './binaries.js';
 import {
@@ -100,15 +100,12 @@ const prepareExisting = (connection: CompleteConnection): Promise<void> =>
     await assignOwners(admin, OWNER, SERVICE);
   });
 
-const asSuperuser = async <T>(
+const asSuperuser = <T>(
   connection: EmbeddedConnection,
   database: string,
   work: (admin: pg.Pool) => Promise<T>,
-): Promise<T> => {
-  const connectionString = superuserAddress(connection, database);
-  const admin = openPool({ connectionString, max: 1, applicationName: 'nfse-supervisor' });
-  return await work(admin).finally(() => admin.end());
-};
+): Promise<T> =>
+  overPool({ connectionString: superuserAddress(connection, database), applicationName: 'nfse-supervisor' }, work);
 
 const INITDB = [
   `--username=${SUPERUSER}`,

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { atAddress } from './errors.js';
-import { openPool } from './pool.js';
+import { overPool } from './pool.js';
 import { inTransaction } from './transaction.js';
 
 /** Thrown at start-up for a server or database that this service cannot use, or tables that were changed by hand; nothing was changed. */
@@ -162,8 +162,7 @@ export const refuseSharedSessions = async (pool: pg.Pool): Promise<void> => {
  */
 const isShared = async (client: pg.PoolClient, { options }: pg.Pool): Promise<boolean> => {
   const { connectionString = '', application_name: applicationName = '' } = options;
-  const others = openPool({ connectionString, applicationName, max: 1 });
-  try {
+  return await overPool({ connectionString, applicationName }, async (others) => {
     const other = await others.connect();
     try {
       const own = await sessionOf(client);
@@ -174,9 +173,7 @@ const isShared = async (client: pg.PoolClient, { options }: pg.Pool): Promise<bo
     } finally {
       other.release();
     }
-  } finally {
-    await others.end();
-  }
+  });
 };
 
 /** The number of the session as the server or pooler gave it to the driver, whose types lack it. */

@@ -63,6 +63,18 @@ export const openPool = (options: PoolOptions): pg.Pool => {
   return endKeepingProcessAlive(pool);
 };
 
+/** Does the work over one connection, which is ended afterwards. */
+export const overPool = async <T>(
+  options: Omit<PoolOptions, 'max'>,
+  work: (pool: pg.Pool) => Promise<T>,
+): Promise<T> => {
+  const pool = openPool({ ...options, max: 1 });
+  return await work(pool).finally(() => pool.end());
+};
+
+/** For connections whose statements may take as long as they need. */
+export const PATIENT = { statementTimeoutMs: 0, lockTimeoutMs: 0 } as const satisfies SessionLimits;
+
 /**
  * `pool.end` waits for the goodbye of a session that was busy when the end began. Its socket no longer keeps the process alive, which would then
  * end (exit 13) before a healthy server has answered. A timer keeps the process alive for that time.

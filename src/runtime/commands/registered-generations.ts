@@ -1,5 +1,5 @@
 import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
-import { openPool } from '../../adapters/sql/pool.js';
+import { overPool } from '../../adapters/sql/pool.js';
 import { listGenerations, type RegisteredKey } from '../../adapters/vault/key-registry.js';
 import type { Config } from '../config/config.js';
 
@@ -13,8 +13,7 @@ export const registeredGenerations = async (config: () => Config): Promise<reado
     const connectionString = databaseUrl ?? (await embedded(dataDir));
     if (connectionString === undefined) return [];
     const limits = { ...database.limits, connectTimeoutMs: ANSWER_MS, statementTimeoutMs: ANSWER_MS };
-    const db = openPool({ ...limits, connectionString, max: 1, applicationName: 'nfse-key-names' });
-    return await listGenerations(db).finally(() => db.end());
+    return await overPool({ ...limits, connectionString, applicationName: 'nfse-key-names' }, listGenerations);
   } catch {
     return [];
   }

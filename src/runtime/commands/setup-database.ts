@@ -3,6 +3,7 @@ import { readDatabaseUrl } from '../../adapters/sql/address.js';
 import { checkBelongs, otherDatabaseOf } from '../../adapters/sql/belonging.js';
 import { DatabaseUnsuitable } from '../../adapters/sql/database-checks.js';
 import { atAddress } from '../../adapters/sql/errors.js';
+import { overPool, PATIENT } from '../../adapters/sql/pool.js';
 import { assignOwners, hasExcess, type Login, prepareRoles } from '../../adapters/sql/roles.js';
 import { badUsage, done, type Outcome, refused } from '../../cli/command.js';
 import { readOperatorText } from '../../cli/flags.js';
@@ -10,7 +11,7 @@ import { counted } from '../../lib/counted.js';
 import { errorCode } from '../../lib/error-code.js';
 import { plaintextProblems } from '../config/checks.js';
 import { type Config, ignoredParametersLine } from '../config/config.js';
-import { openPatientPool, prepareDatabase } from '../engines/database.js';
+import { prepareDatabase } from '../engines/database.js';
 
 /**
  * Makes the steps of the schema. With an administrator's address in `file` it first makes the database and the roles, and hands over tables that one
@@ -94,20 +95,19 @@ const checkRole = async (admin: pg.Pool, role: Target, variable: string): Promis
 
 /** The server checks the password before it looks for the database and for the right to connect to it. Throws `FaultAtAddress`. */
 const passwordHolds = async ({ address }: Target, variable: string): Promise<boolean> => {
-  const pool = openPatientPool({ connectionString: address, applicationName: 'nfse-setup' });
-  const holds = pool.query('select').then(
-    () => true,
-    (error: unknown) => {
-      const code = errorCode(error) ?? '';
-      if (['3D000', '42501'].includes(code)) return true;
-      if (['28P01', '28000'].includes(code)) return false;
-      throw error;
-    },
+  const holds = over(address, (pool) =>
+    pool.query('select').then(
+      () => true,
+      (error: unknown) => {
+        const code = errorCode(error) ?? '';
+        if (['3D000', '42501'].includes(code)) return true;
+        if (['28P01', '28000'].includes(code)) return false;
+        throw error;
+      },
+    ),
   );
-  return await atAddress(variable, holds).finally(() => pool.end());
+  return await atAddress(variable, holds);
 };
 
-const over = async (connectionString: string, work: (pool: pg.Pool) => Promise<void>): Promise<void> => {
-  const pool = openPatientPool({ connectionString, applicationName: 'nfse-setup' });
-  await work(pool).finally(() => pool.end());
-};
+const over = <T>(connectionString: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> =>
+  overPool({ connectionString, applicationName: 'nfse-setup', ...PATIENT }, work);

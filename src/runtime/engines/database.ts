@@ -23,7 +23,7 @@ import {
 import { atAddress, isFull } from '../../adapters/sql/errors.js';
 import { findHistory, MigrationError, migrate, pendingMigrations } from '../../adapters/sql/migrate.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
-import { openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
+import { overPool, PATIENT, type SessionLimits } from '../../adapters/sql/pool.js';
 import { clientClassFor } from '../../adapters/sql/proven-client.js';
 import { grantService } from '../../adapters/sql/roles.js';
 import { counted } from '../../lib/counted.js';
@@ -285,28 +285,18 @@ const prepareAlone = (making: Making): Promise<readonly number[]> =>
 /** Makes the missing steps on a separate connection without time limits: a step may take long, and a second process waits for it. */
 const makeSteps = async (pool: pg.Pool, { address, limits, startedFor }: Making): Promise<readonly number[]> => {
   if (startedFor === 'command' && (await serviceSessions(pool)) > 0) throw new MigrationError(IN_USE);
-  const patient = openPatientPool({ ...limits, connectionString: address, applicationName: APPLICATION });
-  return await migrate(patient, migrations).finally(() => patient.end());
+  const patient = { ...limits, ...PATIENT, connectionString: address, applicationName: APPLICATION };
+  return await overPool(patient, (owning) => migrate(owning, migrations));
 };
 
 const APPLICATION = 'nfse-migrations';
 
-/** A pool of `max` connections (default 1) whose statements may take as long as they need. */
-export const openPatientPool = ({
-  max = 1,
-  ...options
-}: Omit<PoolOptions, 'max' | 'statementTimeoutMs' | 'lockTimeoutMs'> & { max?: number }): pg.Pool =>
-  openPool({ ...options, max, statementTimeoutMs: 0, lockTimeoutMs: 0 });
-
 /** Runs work on a separate connection with the usual time limits, so that a silent line ends a start instead of holding it up. */
-const withPool = async <T>(
+const withPool = <T>(
   connectionString: string,
   limits: SessionLimits,
   work: (pool: pg.Pool) => Promise<T>,
-): Promise<T> => {
-  const pool = openPool({ ...limits, connectionString, max: 1, applicationName: APPLICATION });
-  return await work(pool).finally(() => pool.end());
-};
+): Promise<T> => overPool({ ...limits, connectionString, applicationName: APPLICATION }, work);
 
 const mayCreate = async (pool: pg.Pool): Promise<boolean> => {
   const { rows } = await pool.query<{ may: boolean }>(`select has_schema_privilege(current_schema(), 'create') as may`);

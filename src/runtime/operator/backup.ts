@@ -29,6 +29,7 @@ import { knowsPauses, pauseIssuing } from '../../adapters/guards-postgres/incomp
 import { databasePlace } from '../../adapters/sql/address.js';
 import { atAddress } from '../../adapters/sql/errors.js';
 import { migrations } from '../../adapters/sql/migrations/index.js';
+import { openPool, PATIENT } from '../../adapters/sql/pool.js';
 import { isKeyDraft, lockFolderOf, MasterKeyUnusable, parseKeys, removeDrafts } from '../../adapters/vault/key-file.js';
 import { isNotedOfBackup, originFileOf } from '../../adapters/vault/key-origin.js';
 import { listGenerations } from '../../adapters/vault/key-registry.js';
@@ -44,14 +45,13 @@ import type { Clock } from '../../ports/clock.js';
 import type { LogPosition } from '../../ports/event-log.js';
 import type { Config } from '../config/config.js';
 import { systemClock } from '../engines/clock.js';
-import { openPatientPool } from '../engines/database.js';
 import type { Engines } from '../engines/engines.js';
 import { copyToPut, keysAtHand, loadOnly, putMasterKey, refuseUnwritable } from './key-of-backup.js';
 import { checkMac, withMac } from './manifest-mac.js';
 
 /** Statements of a backup or a restore may run long, so these connections have no limits. */
 const openLongPool = (connectionString: string) =>
-  openPatientPool({ connectionString, max: 2, applicationName: 'nfse-backup' });
+  openPool({ connectionString, max: 2, applicationName: 'nfse-backup', ...PATIENT });
 
 /** Writes a backup of the embedded database. Refused for a configured server, whose own tools do this better. */
 export const backUp = async (

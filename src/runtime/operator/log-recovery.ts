@@ -9,6 +9,7 @@ import {
 } from '../../adapters/guards-postgres/incomplete-log.js';
 import { createHeldNumbersRead } from '../../adapters/read-model-postgres/held-numbers.js';
 import { asLeader, leaderSession } from '../../adapters/sql/leader-lock.js';
+import { overPool, PATIENT } from '../../adapters/sql/pool.js';
 import { loadCompany } from '../../app/operator/company/company-commands.js';
 import type { RecoveryDeps } from '../../app/recovery/ask-series.js';
 import { compareRestoredLog, recordRecovery } from '../../app/recovery/recover-log.js';
@@ -21,7 +22,6 @@ import { centralBankCode } from '../../tables/catalogue.js';
 import { municipalityCode } from '../../tables/municipalities.js';
 import { modesWithoutAuthorizer } from '../config/config.js';
 import { certificatesOf } from '../engines/companies.js';
-import { openPatientPool } from '../engines/database.js';
 import { runningSimulator } from '../engines/simulator.js';
 import { openSessionAuthorizer, type SessionParts } from './authorizer.js';
 import { headAndPlaces } from './checks.js';
@@ -71,8 +71,7 @@ const recoverAlone = async (
   const isApart = config.eventStoreUrl !== undefined;
   const { connectionString = '' } = pool.options;
   // Without time limits: the rows of all invoices are read, and the finished keys of a busy day are millions of rows.
-  const patient = openPatientPool({ connectionString, applicationName: 'nfse-recovery' });
-  try {
+  return await overPool({ connectionString, applicationName: 'nfse-recovery', ...PATIENT }, async (patient) => {
     const deps = await depsOf(parts, { patient, lostBefore: paused.seenAt }, actor, options);
     const result = await compareRestoredLog(deps, options.acceptUnknown);
     if ('refused' in result) return { kind: 'refused', why: result.refused };
@@ -84,9 +83,7 @@ const recoverAlone = async (
     const guards = isApart ? 'made from the log' : 'stored with the log';
     const hasEnded = await resumeIssuing(patient, identity, paused, { head: await log.head(), guards });
     return hasEnded ? { kind: 'compared', resumed: true, ...result } : { kind: 'refused', why: PAUSED_AGAIN };
-  } finally {
-    await patient.end();
-  }
+  });
 };
 
 /** Records the pause with the end that the log has now. Recovery appends, so the head may pass the positions that show what is lost. */

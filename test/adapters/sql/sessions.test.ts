@@ -3,8 +3,7 @@ import type pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/adapters/sql/database.js';
 import { sqlFault } from '../../../src/adapters/sql/errors.js';
-import { openPool } from '../../../src/adapters/sql/pool.js';
-import { openPatientPool } from '../../../src/runtime/engines/database.js';
+import { openPool, PATIENT } from '../../../src/adapters/sql/pool.js';
 import { type DatabaseLine, openDatabaseLine } from '../../support/database-line.js';
 import { eventually } from '../../support/eventually.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
@@ -52,7 +51,12 @@ describeWithPostgres('connections of a pool', () => {
       ['extra_float_digits', '-15'],
     ])
       await database.admin.query(`alter database ${name} set ${setting} = '${value}'`);
-    const patient = openPatientPool({ connectionString: line.connectionString, applicationName: 'under-test' });
+    const patient = openPool({
+      connectionString: line.connectionString,
+      max: 1,
+      applicationName: 'under-test',
+      ...PATIENT,
+    });
     const settings = await patient.query(
       `select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement,
          current_setting('lock_timeout') as lock, current_setting('idle_session_timeout') as idle,
