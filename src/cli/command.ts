@@ -43,7 +43,7 @@ export type Command = {
   summary: string;
   options?: Readonly<Record<string, Option>>;
   changes: boolean;
-  /** Set where the work on an empty database gives a copy that somebody keeps: an embedded database that is not there is refused and not made. */
+  /** Set where the work on an empty database gives a copy that an operator keeps: an embedded database that is not there is refused and not made. */
   needsDatabase?: true;
   run(invocation: Invocation): Promise<Outcome>;
 };

@@ -1,9 +1,9 @@
 import { sha256 } from '../lib/sha256.js';
 
 /**
- * The only script of the console: it shows the buttons that copy a text, and copies; and it reloads a page on which something moves, unless somebody is
- * at work on it: a reload takes typed text, focus and selection away. Pages are whole without it. It is part of the page, and its digest in the
- * Content-Security-Policy lets no other script run.
+ * The only script of the console. It shows the buttons that copy a text, and copies. It reloads a page on which something moves, unless a person
+ * works on the page: a reload takes typed text, focus and selection away. Pages are whole without the script. The script is part of the page, and
+ * its digest in the Content-Security-Policy lets no other script run.
  */
 const SCRIPT = `
 for (const button of document.querySelectorAll('button[data-copy]')) {

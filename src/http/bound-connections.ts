@@ -14,8 +14,8 @@ type ConnectionBound = {
 
 /**
  * Keeps at most `most` connections open at once. A further connection takes the place of the connection that waits longest for the head of a request,
- * so that many silent connections do not shut others out. Where every other connection has a request under way, the new connection is closed unread,
- * unless one gives way because its client is slow: the one that is longest under way.
+ * so that many silent connections do not shut others out. Where every other connection has a request under way, the new connection is closed unread.
+ * With `slowGiveWay` the connection of the oldest request that waits for a slow client is closed in its place.
  */
 export const boundConnections = (server: Server, { most, slowGiveWay = false, onDrop }: ConnectionBound): void => {
   // A Set and a Map keep insertion order: the first connection waits longest.

@@ -149,7 +149,7 @@ export const createThreadPool = <Request, Answer>(options: ThreadPoolOptions): T
     try {
       worker.postMessage(job.request);
     } catch (error) {
-      // Such a request cannot be copied, for example because it nests too deep. Another thread would not get it either.
+      // The request cannot be copied to a thread, for example because it nests too deep. No other thread would get it.
       release();
       job.reject(new JobFailed('unsendable', error));
     }

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 type ProcessorMs = { main: number; others: number };
 
 /**
- * Processor time of a process so far, by its threads. Of Linux, the one system that tells it from outside; zero elsewhere and for a process that
+ * Processor time of a process so far, by its threads. Known on Linux only, which shows it to other processes; zero elsewhere and for a process that
  * has ended.
  */
 export const processorOf = (pid: number): ProcessorMs => {

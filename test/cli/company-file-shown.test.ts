@@ -52,7 +52,7 @@ describeWithPostgres('nfse company show', () => {
     },
   );
 
-  it('prints more without it, and the refusal of that says so', async () => {
+  it('prints more fields without --file, and company put refuses that output and names --file', async () => {
     const { out } = await operator.run('company', 'show', CNPJ);
     expect(JSON.parse(out)).toMatchObject({ enabled: false, keys: 0, municipal_codes: { '010101': '003' } });
     expect(await put(out)).toMatchObject({

@@ -380,7 +380,7 @@ it('an indeterminate invoice is listed with the note that its number has', async
 });
 
 describe('an invoice', () => {
-  it('that was deleted is called so in a sentence', async () => {
+  it('that was deleted: the page says so in a sentence', async () => {
     const one = await consoleHarness({}, {}, 'pedido-9');
     const gone: InvoiceEvent = { type: 'TestInvoiceDeleted', data: { lastHash: 'a', deletedAt: at(700_000) } };
     await appendTo(one.store, one.stream, [gone], at(700_000));

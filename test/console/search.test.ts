@@ -28,7 +28,7 @@ describe('the address of what a search found', () => {
     expect(await locationOf({ text: ACCESS_KEY.replaceAll(/(.{4})/g, '$1.') })).toBe(harness.invoice);
   });
 
-  it('is that of a list where several are found, which a browser shows again without a form', async () => {
+  it('is the address of a list where several are found, so that a browser can load the list again without a form', async () => {
     await withAnother();
     const address = await locationOf({ text: 'pedido-1', company: '12.345.678/0001-95' });
     expect(address).toBe('/console/search?text=pedido-1&by=&company=12.345.678%2F0001-95');
@@ -39,7 +39,7 @@ describe('the address of what a search found', () => {
     expect(await harness.onRecord()).toEqual([]);
   });
 
-  it('is that of a list for a key that nothing has, because a key names no customer', async () => {
+  it('is the address of an empty list for an unknown access key, because an access key names no customer', async () => {
     expect(await locationOf({ text: ACCESS_KEY })).toBe(`/console/search?text=${ACCESS_KEY}&by=&company=`);
   });
 

@@ -8,7 +8,7 @@ import type { Service } from '../../src/runtime/roles/parts.js';
 import { startService } from '../../src/runtime/service.js';
 
 /**
- * The process in which services go on with the data of killed processes: one after another and side by side, because a process of its own for each
+ * The process in which services go on with the data of killed processes: one after another and side by side, because a separate process for each
  * takes most of a second of processor time to start. POST with a service's variables answers its address, DELETE with this address ends the service.
  */
 const services = new Map<string, Service>();

@@ -222,7 +222,7 @@ describe('the control port', () => {
     expect(kept.persons).toEqual({ '12345678909': { registered: false, since: date } });
   });
 
-  it('narrows what is issued by what it was told', async () => {
+  it('refuses a note by the entries of its registries', async () => {
     await harness.control('POST', 'registry', {
       environment: 'test',
       person: { cpf: '12345678909', registered: false },

@@ -114,7 +114,7 @@ describe('guard readiness', () => {
     expect(filled).toEqual([]);
   });
 
-  it('takes nothing for granted once its session was lost: tells at once, and reads behind the position again', async () => {
+  it('reports unknown at once when its session is lost, and then reads again from before the position', async () => {
     const fixture = acceptances();
     const { record, readiness, start, becomes } = keep(fixture);
     void start();

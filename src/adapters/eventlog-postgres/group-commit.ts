@@ -38,7 +38,7 @@ export const groupCommit = (send: SendAppends, deadlineMs: number) => {
       queue.splice(place, 1);
       waiting.reject(notTakenInTime());
     }
-    // One transaction carries the batch, and only the end of its connection gives it up. The appends that wait behind it would wait on.
+    // One transaction carries the batch, and only the end of its connection ends the transaction. Appends behind the batch would wait longer.
     waiting.item.write?.abort();
   };
 

@@ -88,7 +88,7 @@ const laterNow = (now: string): string => `greatest(${now}, ${DATABASE_NOW})`;
 
 /**
  * Records that the log is incomplete: no process issues over it, also after restarts, until log recovery has finished (ADR 22). A pause that is there
- * already keeps its head and gets the new instant: a backup that was made during a pause brings that pause back, and has lost sends of later. The
+ * already keeps its head and gets the new instant: a backup that was made during a pause brings that pause back, and its log lacks later sends. The
  * instant moves back only where it lies ahead of both clocks: a clock that was ahead recorded it.
  */
 export const pauseIssuing = async (

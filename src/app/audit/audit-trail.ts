@@ -30,8 +30,8 @@ const streams = {
 type DataOf<Type> = Omit<Extract<AuditEvent, { type: Type }>['data'], 'at'>;
 
 /**
- * Appends what an operator is about to see or do, before it is seen or done. When this throws, the caller must open nothing, do nothing and
- * admit no one. Throws what the log throws, and `StreamContended`.
+ * Appends what an operator is about to see or do, before it is seen or done. When this throws, the caller must open no field, do nothing and
+ * sign no operator in. Throws what the log throws, and `StreamContended`.
  */
 export const appendAudit = async <Type extends keyof typeof streams>(
   type: Type,

@@ -132,7 +132,7 @@ const recordElsewhere = async (
 
 /**
  * Whether the event holds the pending request, of which the log has no send: a restored log may have lost the send. The content is a pure function of the
- * request, so nobody else gives the same digest.
+ * request, so no other request has the same digest.
  */
 const isOfLostSend = async (
   open: OpenWork<CancellationSending>,

@@ -98,7 +98,7 @@ const isContentKept = (events: readonly ReadInvoiceEvent[]): boolean =>
 
 /**
  * Whether a number of the invoice has this very note, with the content of the invoice. The invoice met the note there; or no look-up showed a note before
- * its time was over. A note that took the place of the one that was met is not taken for that of the invoice.
+ * its time was over. A note that has the number now, in place of the note that was met, is not the note of the invoice.
  */
 export const isNoteMet = (
   note: Content & Pick<AuthorizedNote, 'accessKey' | 'dpsId'>,

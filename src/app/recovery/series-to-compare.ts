@@ -147,7 +147,7 @@ const withoutAddresses = (missing: readonly Mode[]): string => {
   return `nothing was compared in ${missing.join(' and ')} mode: no ${missing.map(addressOf).join(', no ')} here, and no ledger of a simulator. Run it with the variables of the service. Only where no note may be asked for, as in a rehearsal: ${flags}`;
 };
 
-/** The modes that somebody has to be asked in, and cannot be from here. */
+/** The modes in which the authorizer has to be asked, and cannot be asked from here. */
 const unaskedModes = async (companyId: CompanyId, deps: RecoveryDeps): Promise<readonly Mode[]> => {
   const unasked = deps.modesWithoutLedger.filter((mode) => !deps.withoutAuthorizer.includes(mode));
   return unasked.length > 0 && (await deps.isForSimulator(companyId)) ? [] : unasked;
@@ -174,7 +174,7 @@ const startOf = (
   municipality: string,
 ): StartingPoint => ({ companyId, mode, series: dps[mode].series, number: dps[mode].nextNumber, municipality });
 
-/** Safe, because a company that the log does not know cannot issue until somebody registers it again. */
+/** Safe, because a company that the log does not know cannot issue until an operator registers it again. */
 const unknownCompany = (point: HeldNumbers | StartingPoint, { companies }: KnownWork): readonly Skipped[] => {
   const { companyId, mode, series } = point;
   if (companies.has(companyId) || !('last' in point)) return [];

@@ -118,7 +118,7 @@ export const giveUpCommand = (giveUp: GiveUp): Command => ({
   },
 });
 
-/** What the first call removed stands in no table. */
+/** No table holds what the first call removed. */
 const alreadyOutcome = (
   { generation, givenUpAt, sealing }: Extract<GivenUp, { already: unknown }>['already'],
   actor: string,

@@ -73,9 +73,9 @@ export const fromAnnex = (
 };
 
 /**
- * The reduction of a line's notes without anybody's choice: annex VIII gives it as the only classification, and a reduction may have conditions of the company
- * (ADR 46). Undefined where the company file chose a classification, also the same. A catalogue line with the classification of the annex is no choice:
- * an export of the catalogue holds it already.
+ * The reduction of a line's notes that no person chose: annex VIII gives it as the only classification. A reduction may have conditions of the
+ * company (ADR 46). Undefined where the company file chose a classification, also the same. A catalogue line with the classification of the annex
+ * is no choice: an export of the catalogue holds that classification already.
  */
 export const reductionToConfirm = (
   line: Line,
@@ -106,7 +106,7 @@ type Invoice = {
 };
 
 /**
- * The declaration of an invoice, decided at its acceptance. Undefined where no declaration may be sent, or none would be honest (ADR 46). An invoice
+ * The declaration of an invoice, decided at its acceptance. Undefined where none may be sent, or each would be untrue (ADR 46). An invoice
  * declares from the date of its regime on (docs/national-system.md#ibs-and-cbs-by-date), and its line must be resolved. An operation that the
  * customer's address places needs that address (E0187, E0234). For a customer in Brazil this is the address that a registry knows, for a customer
  * abroad the address of the request. A customer abroad gets the operation of annex C for customers abroad. The company file chose the classification

@@ -13,7 +13,7 @@ import {
 } from './limits.js';
 import { firstSent, type Send, type SendResolution, sentCount } from './state.js';
 
-/** Stands for the send of a last look-up where the log has none. A log that was restored from a backup may have lost its sends (ADR 22). */
+/** Named by a last look-up in place of a send where the log has no send. A log that was restored from a backup may have lost its sends (ADR 22). */
 export const UNSENT = 'unsent';
 export type Unsent = typeof UNSENT;
 
@@ -41,7 +41,7 @@ type Situation = {
   now: Instant;
   limits: Limits;
   progress: LookupProgress;
-  /** No earlier resend: the authorizer refuses a document from the future of its clock. Undefined for an import, which has no acceptance. */
+  /** No resend starts earlier: the authorizer refuses a document from the future of its clock. Undefined for an import, which has no acceptance. */
   sendableFrom: Instant | undefined;
   /** No send starts later. */
   mayStartUntil: Instant;

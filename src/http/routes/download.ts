@@ -23,7 +23,7 @@ type DownloadFormat = {
  */
 export const linkOpeningsPerMinute = ({ read }: RateLimits): number => Math.max(60, Math.floor(read / 5));
 
-/** The two ways to a document: a key with its quota, or a link of the invoice, which opens for anybody a limited number of times. */
+/** The two ways to a document: a key with its quota, or a link of the invoice, which opens without a key a limited number of times. */
 type DownloadAccess = { authentication: Authentication; openings: SlidingLimit };
 
 /** GET /v1/nfse/{id}/pdf and /xml (PDF-1 to PDF-6, XML-1 to XML-5): 200 with the bytes, or 400, 404, 409. Ranges are not served. */

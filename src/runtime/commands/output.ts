@@ -13,7 +13,7 @@ export type Output = {
 
 /**
  * The standard output of a command. Text that cannot be written is reported once on stderr, and turns the exit code 0 into 1. A closed pipe, as of
- * `nfse ... | head`, is a fault after `ifUnseen` only: the command still runs to its orderly end.
+ * `nfse ... | head`, is a fault after `ifUnseen` only: the command still runs to its end.
  */
 export const openOutput = (): Output => {
   let isCut = false;

@@ -4,7 +4,7 @@ import { deriveSecret, type MasterKey, masterKeyId } from '../../adapters/vault/
 import { NotCanonical, sortedJson } from '../../domain/log/hash-text.js';
 import { sameSecret } from '../../lib/sha256.js';
 
-/** What a master key says of a manifest. `no_mac`: an earlier version wrote the manifest, or somebody took the MAC out. */
+/** What a master key says of a manifest. `no_mac`: an earlier version wrote the manifest, or the MAC was taken out. */
 type MacCheck = 'confirmed' | 'wrong' | 'no_mac' | 'no_key';
 
 /** The manifest with its MAC. Its files need none, because the manifest has their SHA-256. */

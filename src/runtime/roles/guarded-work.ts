@@ -121,7 +121,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
   /** A loss that this process has noticed, and a pause that was lost; each until a pause is recorded. */
   const due = { loss: false, forgotten: false };
   const isDue = (): boolean => due.loss || due.forgotten;
-  /** The end of the log at which the pause was recorded. Recovery appends before it ends a pause: one that is gone without any event was lost. */
+  /** The end of the log when the pause was recorded. Recovery appends before it ends a pause: a pause that is gone without a new event was lost. */
   let endAtPause: { head: LogPosition | null } | undefined;
   const look = async (): Promise<void> => {
     const isLost = (await lostEnd?.isLost()) === true;

@@ -391,7 +391,7 @@ describeWithPostgres('the record of how much of the log the guards hold', () => 
       expect(await asked('given up')).toMatchObject({ kind: 'reuse' });
     });
 
-    it('leaves a claim that somebody works on, and a younger one than an acceptance that is over', async () => {
+    it('changes neither a claim that is under way nor one that is younger than an acceptance of more than a day ago', async () => {
       await guards.idempotency.claim(owner, 'now', claimAt(NOW, 'at work'), NOW);
       expect(await filled(keyOf())).toBe(0);
       await database.reset();

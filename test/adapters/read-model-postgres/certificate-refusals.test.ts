@@ -39,7 +39,7 @@ const promises = (open: () => CertificateRefusals): void => {
     ]);
   });
 
-  it('gives each probe to one caller that saw when it is due', async () => {
+  it('gives each probe that is due to one caller', async () => {
     await refusals.save({ ...refused, at: T0, probeAt: at(15) });
     expect(await refusals.claimProbe(refused, at(14), at(29))).toBe(false);
     const claims = await Promise.all([1, 2, 3].map(() => refusals.claimProbe(refused, at(15), at(30))));

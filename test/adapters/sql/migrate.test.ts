@@ -22,7 +22,7 @@ it('has the steps of every release byte for byte, because databases keep their c
   expect(sha256(checksums.join('\n'), 'hex')).toBe('a2857973697f2027248338661abe890623011c50e7fc78560ff9af0576cbfd15');
 });
 
-it('has step 46 again as step 48, but for how much later a mark may be', () => {
+it('step 48 is step 46 with five minutes in place of one minute', () => {
   const sqlOf = (step: number): string => migrations.find(({ id }) => id === step)?.sql ?? '';
   expect(sqlOf(46).match(/interval '1 minute'/g)).toHaveLength(2);
   expect(sqlOf(48)).toBe(sqlOf(46).replaceAll("interval '1 minute'", "interval '5 minutes'"));

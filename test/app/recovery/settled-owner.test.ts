@@ -36,7 +36,7 @@ it.each<[status: string, ...events: InvoiceEvent[]]>([
     expect(await ownersIn(harness)).toEqual([{ number: 3, owner: { id: `nfse_${idOf(1)}`, status } }]);
 });
 
-it('a note of an invoice that the log does not have names none', async () => {
+it('a note of an invoice that the log does not have names no invoice', async () => {
   const harness = await recoveryHarness();
   await harness.accept(2, 'live', attempted(1, 5), authorized(1, 6));
   await harness.accept(1, 'test', attempted(1, 5), authorized(1, 6));

@@ -38,7 +38,7 @@ describe('what is recorded of a cancellation', () => {
     );
   });
 
-  it('time-out is no code and the instant of the sweep', () => {
+  it('a time-out has no code, and its instant is that of the sweep', () => {
     expect(decideTimeout(pending(), at(3659), limits)).toEqual({ refused: 'not due' });
     expect(decideTimeout(pending(), at(3660), limits)).toEqual(
       notConfirmed({ reason: 'timeout', codes: [], at: at(3660) }),

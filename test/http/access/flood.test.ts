@@ -74,7 +74,7 @@ describe('a flood of requests that no key stands behind', () => {
     expect(12_000 - asked.length).toBe(10_000);
   });
 
-  it('asks nobody for what is no key by its form, and is summed up by one template', async () => {
+  it('reads no key from the database when its form is wrong, and all requests are reported under one route', async () => {
     const asked = new Set<string>();
     const authenticate = async (keyHash: string): Promise<undefined> => {
       asked.add(keyHash);

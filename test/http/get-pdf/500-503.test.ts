@@ -105,7 +105,7 @@ describe('GET /v1/nfse/{id}/pdf 503', () => {
     expect(message).toMatch(/^Há downloads demais ao mesmo tempo\. Peça menos de cada vez, /);
   });
 
-  it('is paced where a full queue refused, because no quota bounds such refusals', async () => {
+  it('is paced when the queue is full, because no quota bounds such refusals', async () => {
     const paced: string[] = [];
     const harness = createHarness({
       downloadPdf: () => Promise.reject(new TooManyWaiting('documents to be drawn')),

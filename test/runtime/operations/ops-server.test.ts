@@ -131,7 +131,7 @@ describe('the operations port', () => {
     await expect.poll(probe).toBe('HTTP/1.1 200');
   });
 
-  it('lets whole forms keep their connections', async () => {
+  it('closes no connection whose form was received whole', async () => {
     const [oldest] = await taken(form('/console/slow', 'abcd'));
     const late = await sent('');
     await once(late, 'close');

@@ -73,7 +73,7 @@ describeWithPostgres('a restore beside a master key', () => {
     expect('done' in result && result.done.masterKeyFault).toBeUndefined();
   });
 
-  it('to which a command has added takes the lock of that file for no data', async () => {
+  it('to which a command has added a key: the lock of the key file does not count as data in the folder', async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o711);
     const file = join(folder, 'master.key');
@@ -126,7 +126,7 @@ describeWithPostgres('a restore beside a master key', () => {
     expect(await readdir(folder)).not.toContain('master.key.0123456789ab.draft');
   });
 
-  it('of which an earlier one ended takes nothing from the copy of the backup either, wherever it restores', async () => {
+  it('a second restore does not trust the key that the first restore took from the backup, also into another folder', async () => {
     const backup = await backUp((same) => same, true);
     const keys = temporaryFolder();
     const MASTER_KEY_FILE = join(keys, 'master.key');

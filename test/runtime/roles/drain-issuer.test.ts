@@ -69,7 +69,7 @@ describeWith('natsServer', 'a process with a send under way', () => {
       expect((await ended(api, id)).access_key).toBe((await simulator.notes(20_001))[0]?.access_key);
     });
 
-    it('and told again later, ends at once with 1 and says so; the next process looks the send up and sends nothing', async () => {
+    it('and gets a second signal: it ends at once with 1 and says so; the next process looks the send up and sends nothing', async () => {
       // One process with an in-memory queue: the next process begins with all open work and waits for no lease.
       const first = await start('all', { AUTHORIZER_TIMEOUT_S: '10' });
       await simulator.order({ on: 'issue', kind: 'slow', delay_ms: 60_000 }, 20_002);

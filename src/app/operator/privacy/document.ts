@@ -39,7 +39,7 @@ export const documentMark = async ({ text }: PersonalDocument, keys: SealingKeys
 const withoutPunctuation = (typed: string): string => typed.toUpperCase().replace(/[^0-9A-Z]/g, '');
 
 /**
- * Whether an XML document of the national system names the person: as CPF, CNPJ or NIF of somebody, or in a text that a person typed. Ids, access keys,
+ * Whether an XML document of the national system names the person: as a CPF, CNPJ or NIF, or in a text that a person typed. Ids, access keys,
  * digests and signatures are no such texts: an access key holds a CNPJ, and eleven digits of a key may be a CPF by chance.
  */
 export const xmlNames = (xml: string, document: PersonalDocument): boolean => {

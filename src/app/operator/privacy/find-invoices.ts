@@ -105,7 +105,7 @@ const totalsOf = (streams: readonly StreamName[]): FoundHoldings['totals'] => {
 const BEGINS: ReadonlySet<string> = new Set<InvoiceEventType>(['InvoiceAccepted', 'InvoiceImported']);
 
 /**
- * The events that hold what somebody typed: clients and support here, others in imported notes and in events of cancellations that were made elsewhere.
+ * The events that hold what persons typed: clients and support here, others in imported notes and in cancellation events that were made elsewhere.
  * What is sent, and what the authorizer answers to that, repeats what was typed.
  */
 const LOOKED_AT: ReadonlySet<string> = new Set<InvoiceEventType | RegistryEvent['type']>([

@@ -211,7 +211,7 @@ describe('a search by document', () => {
   };
   const query = { text: '11.111.111/0001-91', kinds: ['document'] } as const;
 
-  it('says where the next one goes on when it has looked at as many as it may', async () => {
+  it('names where the next search begins when it has looked at the most invoices of one search', async () => {
     const full = await many(SCANNED_AT_ONCE);
     expect(await searchInvoices(query, full.deps, by)).toMatchObject({
       lookedAt: SCANNED_AT_ONCE,
@@ -222,7 +222,7 @@ describe('a search by document', () => {
     expect([result.lookedAt, result.found.length, result.next]).toEqual([3, 3, undefined]);
   });
 
-  it('stops at as many as are wanted, and the next one goes on after the last that it looked at', async () => {
+  it('stops when it has found the wanted number, and the next search begins after the last invoice that was looked at', async () => {
     const { deps, stream } = await many(3);
     const next = { createdAt: T0, stream };
     expect(await searchInvoices({ ...query, most: 2 }, deps, by)).toMatchObject({ lookedAt: 2, next });
