@@ -7,3 +7,8 @@ export class EmbeddedPostgresError extends Error {
 export class DataDirUnwritable extends Error {
   override readonly name = 'DataDirUnwritable';
 }
+
+/** Thrown to a command when the database of the service that runs on the data folder does not answer; the message is one line that names the remedy. */
+export class EmbeddedPostgresSilent extends Error {
+  override readonly name = 'EmbeddedPostgresSilent';
+}

@@ -1,5 +1,9 @@
 import { dirname } from 'node:path';
-import { DataDirUnwritable, EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
+import {
+  DataDirUnwritable,
+  EmbeddedPostgresError,
+  EmbeddedPostgresSilent,
+} from '../../adapters/embedded-postgres/error.js';
 import { NatsTopologyMismatch } from '../../adapters/queue-nats/topology-mismatch.js';
 import { DatabaseUnsuitable, SHARED_SESSIONS } from '../../adapters/sql/database-checks.js';
 import { FaultAtAddress, isFull, type SqlFault, sqlFault } from '../../adapters/sql/errors.js';
@@ -63,6 +67,7 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
   if (code === 'ENOTDIR' || code === 'EEXIST' || code === 'EROFS') return { exit: 2, line: unusableLine(error, code) };
   if (code === KEY_OF_ANOTHER)
     return { exit: 2, line: `sslcert and sslkey in the address of the database do not belong together${saidAs(code)}` };
+  if (error instanceof EmbeddedPostgresSilent) return { exit: 3, line: error.message };
   if (error instanceof WorkQueueUnavailable) return { exit: 3, line: queueLine(error) };
   const fault = sqlFault(error);
   if (fault !== 'other') {

@@ -9,7 +9,7 @@ import {
   refuseFileAsDataDir,
   wasLocked,
 } from '../../adapters/embedded-postgres/data-dir.js';
-import { EmbeddedPostgresError } from '../../adapters/embedded-postgres/error.js';
+import { EmbeddedPostgresError, EmbeddedPostgresSilent } from '../../adapters/embedded-postgres/error.js';
 import { refuseHalfRestored } from '../../adapters/embedded-postgres/half-restored.js';
 import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
@@ -100,7 +100,7 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
     if (running instanceof Error) {
       if (performance.now() > deadline) throw running;
     } else if (typeof running === 'object') return running;
-    else if (performance.now() > deadline) throw running === 'one_user' ? new EmbeddedPostgresError(OLDER) : lock;
+    else if (performance.now() > deadline) throw refusalBeside(running, config.dataDir) ?? lock;
     await pause(100);
   }
 };
@@ -110,10 +110,20 @@ const noDatabase = (dataDir: string): EmbeddedPostgresError =>
     `DATA_DIR ${dataDir} holds no database, and this command makes none: set DATA_DIR or DATABASE_URL as the service has it`,
   );
 
-/** What is in the folder instead of addresses; the refusal of a database whose connections are all held; undefined for one that does not answer. */
-const findRunning = async (
-  dataDir: string,
-): Promise<DatabaseAddresses | 'no_server' | 'one_user' | Error | undefined> => {
+/** Why a command cannot use the database of the process that holds the folder, if another reason than the lock says more. */
+const refusalBeside = (running: Found, dataDir: string): Error | undefined => {
+  if (running === 'one_user') return new EmbeddedPostgresError(OLDER);
+  if (running !== 'silent') return undefined;
+  // The service starts its database again and again, as on a full disk. To stop that process or to choose another folder would not help.
+  return new EmbeddedPostgresSilent(
+    `the database of the service that runs on DATA_DIR ${dataDir} does not answer, and the service starts the database again by itself: see the log of the service for why it does not start, cure that (for instance free space on a full disk), and try again`,
+  );
+};
+
+/** What is in the folder instead of addresses, `silent` for a database that does not answer, or the refusal of one whose connections are all held. */
+type Found = DatabaseAddresses | 'no_server' | 'one_user' | 'silent' | Error | undefined;
+
+const findRunning = async (dataDir: string): Promise<Found> => {
   // The database that runs may be that of a restore, whose rows are not complete.
   refuseHalfRestored(dataDir);
   const found = await readEmbeddedAddresses(dataDir);
@@ -156,11 +166,11 @@ const startOwn = async ({
   return { service: server.connectionString, owner: server.ownerConnectionString };
 };
 
-const connectable = (found: DatabaseAddresses): Promise<DatabaseAddresses | Error | undefined> => {
+const connectable = (found: DatabaseAddresses): Promise<DatabaseAddresses | Error | 'silent'> => {
   const config = { connectionString: found.service, connectionTimeoutMillis: 2_000 };
   return withClient(config, (client) => client.query('select 1')).then(
     () => found,
-    (error: unknown) => (error instanceof Error && isFull(error) ? error : undefined),
+    (error: unknown) => (error instanceof Error && isFull(error) ? error : 'silent'),
   );
 };
 

@@ -20,6 +20,7 @@ import {
 import { createRunner } from '../../../src/runtime/engines/runner.js';
 import { openDatabaseLine } from '../../support/database-line.js';
 import { authentication, BACKEND, startFakePostgres } from '../../support/fake-postgres.js';
+import { freePort } from '../../support/free-port.js';
 import { openOn } from '../../support/harness/open-engines.js';
 import { runProgram } from '../../support/harness/processes.js';
 import { describeWithPostgres, emptyDatabase, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
@@ -248,6 +249,21 @@ it('a command says of a database without a free connection who may hold all, and
   );
   await lock.release();
   await full.close();
+});
+
+it('a command says of the database of a service, which does not answer, where the reason is, and not which process to stop', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  chmodSync(join(dataDir, '..'), 0o711);
+  await prepareDataDir(dataDir, chooseOsUser());
+  const lock = await lockDataDir(dataDir, { waitMs: 0 });
+  const passwords = { password: 'secret-1', ownerPassword: 'secret-2', servicePassword: 'secret-3' };
+  await writeConnection(dataDir, { port: await freePort(), ...passwords });
+  const program = runProgram(['src/main.ts', 'company', 'list'], { DATA_DIR: dataDir });
+  expect((await program.ended).code).toBe(3);
+  expect(program.complaint().trim()).toBe(
+    `the database of the service that runs on DATA_DIR ${dataDir} does not answer, and the service starts the database again by itself: see the log of the service for why it does not start, cure that (for instance free space on a full disk), and try again`,
+  );
+  await lock.release();
 });
 
 it('a command gives its password to no other program on the port of the data folder', async () => {
