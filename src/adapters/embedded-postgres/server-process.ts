@@ -109,18 +109,26 @@ const failureLineOf = (child: ChildProcess): (() => string) => {
     if (line.trim() === '') return;
     last = line.trim();
     if (/error|could n[o']t?|No space left/i.test(line)) failure = last;
-    if (/FATAL|PANIC/.test(line)) ending = last;
+    if (/FATAL|PANIC/.test(line) && !REFUSED_CLIENT.test(line)) ending = last;
   });
   return () => ending ?? failure ?? last;
 };
 
+/** A server that starts or ends says this of each client that tries to connect meanwhile. */
+const REFUSED_CLIENT = /FATAL: +the database system is /;
+
 const RESTART_MS = { first: 100, longest: 5_000 };
+
+/** Milliseconds from one start of a server that ended to the next one, if the start hangs. */
+export const LONGEST_RESTART_MS = START_LIMIT_MS + RESTART_MS.longest;
+
 const FAST_STOP_MS = 10_000;
 const IMMEDIATE_STOP_MS = 5_000;
 
 /** Keeps a server running: calls `launch`, with growing pauses, until it succeeds. */
 export const supervise = (first: ServerProcess, launch: () => Promise<ServerProcess>, log: (line: string) => void) => {
   const callbacks: ((exit: PostgresExit) => void)[] = [];
+  const onFailures: ((error: unknown) => void)[] = [];
   const stopping = new AbortController();
   let current = first;
 
@@ -133,6 +141,7 @@ export const supervise = (first: ServerProcess, launch: () => Promise<ServerProc
         return await launch();
       } catch (error) {
         log(error instanceof Error ? error.message : 'PostgreSQL did not start');
+        for (const callback of onFailures) callback(error);
       }
     }
   };
@@ -154,6 +163,10 @@ export const supervise = (first: ServerProcess, launch: () => Promise<ServerProc
     /** Called whenever the server ended without a stop; it is being started again. */
     onExit: (callback: (exit: PostgresExit) => void): void => {
       callbacks.push(callback);
+    },
+    /** Called whenever the server, which had ended, did not start again; it is tried again. */
+    onFailedStart: (callback: (error: unknown) => void): void => {
+      onFailures.push(callback);
     },
     pid: (): number => current.pid,
     /** Shuts the server down, by force if it takes too long; nothing restarts it afterwards. */

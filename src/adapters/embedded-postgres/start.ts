@@ -84,6 +84,7 @@ const startWith = async (
     /** For the superuser: maintenance of the server, never the service itself. */
     superuserConnectionString: superuserAddress(connection),
     onExit: supervisor.onExit,
+    onFailedStart: supervisor.onFailedStart,
     /** Id of the server's current main process. */
     pid: supervisor.pid,
     /** Clean shutdown. */

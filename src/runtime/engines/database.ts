@@ -12,6 +12,7 @@ import {
 import { EmbeddedPostgresError, EmbeddedPostgresSilent } from '../../adapters/embedded-postgres/error.js';
 import { refuseHalfRestored } from '../../adapters/embedded-postgres/half-restored.js';
 import { chooseOsUser } from '../../adapters/embedded-postgres/os-user.js';
+import { LONGEST_RESTART_MS } from '../../adapters/embedded-postgres/server-process.js';
 import { startEmbeddedPostgres } from '../../adapters/embedded-postgres/start.js';
 import { checkSameSchema, checkSearchPath } from '../../adapters/sql/belonging.js';
 import {
@@ -29,6 +30,7 @@ import { grantService } from '../../adapters/sql/roles.js';
 import { counted } from '../../lib/counted.js';
 import { pause } from '../../lib/pause.js';
 import { type Config, type Role, roles } from '../config/config.js';
+import { createFaultLines } from '../config/fault-lines.js';
 import type { Logger } from '../config/logger.js';
 import type { Runner } from './runner.js';
 
@@ -159,11 +161,19 @@ const startOwn = async ({
     log: (line) => logger.debug({ msg: 'postgres', line }),
   });
   server.onExit(() => logger.error({ msg: 'the embedded database ended and is being restarted' }));
+  server.onFailedStart(tellFailedStarts(logger));
   runner.onStop('embedded database', async () => {
     if (startedFor === 'command') await waitUntilUnused(server.superuserConnectionString);
     await server.stop();
   });
   return { service: server.connectionString, owner: server.ownerConnectionString };
+};
+
+/** The message is PostgreSQL's own line, as a start of the service shows it. No statement has run by then, so the line holds no value. */
+const tellFailedStarts = (logger: Logger): ((error: unknown) => void) => {
+  const msg = 'the embedded database did not start and is tried again';
+  const faults = createFaultLines({ logger, msg, everyMs: LONGEST_RESTART_MS });
+  return (error) => faults.tell(error, {}, error instanceof EmbeddedPostgresError ? { reason: error.message } : {});
 };
 
 const connectable = (found: DatabaseAddresses): Promise<DatabaseAddresses | Error | 'silent'> => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -112,6 +112,23 @@ describeWithPostgres('the embedded server', () => {
     process.kill(killed, 'SIGKILL');
     await vi.waitUntil(() => server.pid() !== killed, { timeout: 120_000 });
     expect(exits).toEqual([{ code: null, signal: 'SIGKILL' }]);
+    expect(await readNote(server)).toEqual(kept);
+  });
+
+  it('says why it does not start again, until it does', async () => {
+    const server = await start();
+    await writeNote(server);
+    const failures: unknown[] = [];
+    server.onFailedStart((error) => failures.push(error));
+    const control = join(dataDir, 'postgres', 'global', 'pg_control');
+    await rename(control, `${control}.away`);
+    const killed = server.pid();
+    process.kill(killed, 'SIGKILL');
+    await vi.waitUntil(() => failures.length > 1, { timeout: 120_000 });
+    await rename(`${control}.away`, control);
+    await vi.waitUntil(() => server.pid() !== killed, { timeout: 120_000 });
+    expect(failures[0]).toBeInstanceOf(EmbeddedPostgresError);
+    expect(failures[0]).toHaveProperty('message', expect.stringMatching(/^PostgreSQL did not start: .*pg_control/));
     expect(await readNote(server)).toEqual(kept);
   });
 

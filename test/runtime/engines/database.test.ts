@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { writeConnection } from '../../../src/adapters/embedded-postgres/connection-file.js';
@@ -9,7 +9,7 @@ import { migrate } from '../../../src/adapters/sql/migrate.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
-import { createLogger } from '../../../src/runtime/config/logger.js';
+import { createLogger, type Logger } from '../../../src/runtime/config/logger.js';
 import {
   COMMAND_SESSION,
   OLDER_SESSION,
@@ -287,4 +287,24 @@ it('a command gives its password to no other program on the port of the data fol
   expect(fake.received()).toBe('');
   await runner.stop();
   await fake.close();
+});
+
+it('a service logs why its database does not start again', async () => {
+  const home = temporaryFolder();
+  chmodSync(home, 0o711);
+  const dataDir = join(home, 'data');
+  const parsed = readConfig({ DATA_DIR: dataDir });
+  if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+  const lines: object[] = [];
+  const take = (line: object) => lines.push(line);
+  const logger = { debug: () => undefined, info: take, warn: take, error: take } as unknown as Logger;
+  const runner = createRunner(() => undefined);
+  await openDatabaseServer({ config: parsed.config, logger, runner, startedFor: 'serve' });
+  const control = join(dataDir, 'postgres', 'global', 'pg_control');
+  renameSync(control, `${control}.away`);
+  process.kill(Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
+  const failed = { msg: 'the embedded database did not start and is tried again', error: 'EmbeddedPostgresError' };
+  const reason = expect.stringMatching(/^PostgreSQL did not start: .*pg_control/);
+  await expect.poll(() => lines).toContainEqual(expect.objectContaining({ ...failed, reason }));
+  await runner.stop();
 });
