@@ -5,9 +5,12 @@ import { refuse } from './answer.js';
 import type { HttpDeps } from './deps.js';
 import { addDocs } from './docs/routes.js';
 import { endpoint, type Handler, routeNotFound } from './endpoint.js';
+import { activitiesRoute } from './routes/activities.js';
+import { cancelRoute } from './routes/cancel.js';
 import { downloadRoute, linkOpeningsPerMinute } from './routes/download.js';
-import { activitiesRoute, findRoute, readRoute } from './routes/read.js';
-import { cancelRoute, issueRoute } from './routes/write.js';
+import { findRoute } from './routes/find.js';
+import { issueRoute } from './routes/issue.js';
+import { readRoute } from './routes/read.js';
 
 /**
  * The seven routes of the public API. Hono answers HEAD as GET without a body; any other method is an unknown route

@@ -5,7 +5,7 @@ import { customerOf, type IssueRequest } from '../../domain/company/eligibility.
 import { envelope } from '../answer.js';
 import { issueRequestOf } from '../body/issue-request.js';
 import type { JsonBody } from '../body/read-json-object.js';
-import { badReference } from '../routes/read.js';
+import { badReference } from '../routes/find.js';
 import { EXAMPLE_ID } from './invoice-examples.js';
 
 const REQUEST_ID = 'req_5f0c6f2e-6b0b-4a55-9b0e-2d8f6f5d7c11';

@@ -2,12 +2,8 @@ import type { Context } from 'hono';
 import type { IssueCommand } from '../../app/accept/accept-deps.js';
 import { bodyHashOf, sha256Hex } from '../../app/event-store/hashes.js';
 import type { Refusal } from '../../domain/common/error-catalogue.js';
-import { parseInvoiceId } from '../../domain/common/ids.js';
-import { present } from '../../domain/common/present.js';
 import type { BodyHandler } from '../access/authentication.js';
 import { refuse } from '../answer.js';
-import { cancelBody } from '../body/cancel-schema.js';
-import { bodyRefusal, checkBody } from '../body/check.js';
 import { issueRequestOf } from '../body/issue-request.js';
 import type { ReadBody } from '../body/read-json-object.js';
 import type { HttpDeps } from '../deps.js';
@@ -51,21 +47,3 @@ const badIdempotencyKey: Refusal = {
   message: 'O cabeçalho Idempotency-Key deve vir uma só vez, com 1 a 255 caracteres ASCII visíveis, sem espaços.',
   param: 'Idempotency-Key',
 };
-
-/** POST /v1/nfse/{id}/cancel (CANCEL-responses): 202, or 400, 404, 409, 413, 415, 422. */
-export const cancelRoute =
-  (deps: HttpDeps): BodyHandler =>
-  async (c, call, caller, readBody) => {
-    const invoiceId = parseInvoiceId(c.req.param('id') ?? '');
-    if (invoiceId === undefined) return refuse(call, { code: 'invalid_id' });
-    call.invoiceId = invoiceId;
-    const read = await readBody();
-    if ('refused' in read) return refuse(call, read.refused);
-    const checked = checkBody(cancelBody, read.body);
-    if ('causes' in checked) return refuse(call, bodyRefusal('invalid_request', checked.causes));
-    const { reason, description } = checked.value;
-    const command = { invoiceId, ...present({ reason, description }) };
-    const { keyId, companyId, mode } = caller;
-    const result = await deps.cancel(command, { mode, companyId, keyId, requestId: call.requestId });
-    return 'refused' in result ? refuse(call, result.refused) : accepted(call, result.accepted, caller, deps);
-  };
