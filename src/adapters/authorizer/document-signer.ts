@@ -1,4 +1,4 @@
-import { layoutOfDocument, publishedLayouts } from '../../domain/dps/layouts.js';
+import { layoutOfDocument, publishedLayouts } from '../../domain/dps/layout.js';
 import {
   type DocumentSigner,
   SchemaViolation,

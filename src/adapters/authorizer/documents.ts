@@ -8,7 +8,7 @@ import {
 import { type Mode, modes } from '../../domain/common/ids.js';
 import { present } from '../../domain/common/present.js';
 import { type Instant, instantOfStamp } from '../../domain/common/time.js';
-import { tpAmb } from '../../domain/dps/layouts.js';
+import { tpAmb } from '../../domain/dps/layout.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
 import { gunzipBase64 } from '../../xml/packing.js';
 import { attributeAt, parseXml, textAt } from '../../xml/parse.js';

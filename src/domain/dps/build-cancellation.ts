@@ -3,7 +3,7 @@ import { element, elementWith, field } from '../common/canonical-xml.js';
 import type { CompanyId, Mode } from '../common/ids.js';
 import { addSeconds, brasiliaStamp, type Instant } from '../common/time.js';
 import type { CancelReason } from '../invoice/events.js';
-import { CLOCK_SLACK_SECONDS, layoutOf, NFSE_NAMESPACE, tpAmb, VER_APLIC } from './layouts.js';
+import { CLOCK_SLACK_SECONDS, layoutOf, NFSE_NAMESPACE, tpAmb, VER_APLIC } from './layout.js';
 import { latinField } from './transliterate.js';
 
 export type CancellationInput = {

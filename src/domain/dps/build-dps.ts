@@ -5,7 +5,7 @@ import type { InvoiceEventData } from '../invoice/events.js';
 import { toma } from './customer.js';
 import { dhEmi } from './emission-time.js';
 import { ibscbs } from './ibs-cbs.js';
-import { layoutOf, NFSE_NAMESPACE, tpAmb, VER_APLIC } from './layouts.js';
+import { layoutOf, NFSE_NAMESPACE, tpAmb, VER_APLIC } from './layout.js';
 import { prest } from './provider.js';
 import { type CurrencyCode, serv } from './service.js';
 import { taxationOf, valores } from './values.js';

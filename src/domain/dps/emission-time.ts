@@ -1,5 +1,5 @@
 import { addSeconds, brasiliaMidnight, brasiliaStamp, type FiscalDate, type Instant, laterOf } from '../common/time.js';
-import { CLOCK_SLACK_SECONDS } from './layouts.js';
+import { CLOCK_SLACK_SECONDS } from './layout.js';
 
 /** Times of an acceptance: the instant of the call and its day in Brasília. */
 type AcceptanceTimes = { acceptedAt: Instant; competence: FiscalDate };

@@ -2,7 +2,7 @@ import { type CodedRefusals, refusalsWith } from '../../adapters/read-model-post
 import type { Check } from '../../cli/session.js';
 import { modes, publicInvoiceId } from '../../domain/common/ids.js';
 import { addSeconds, brasiliaStamp, DAY_SECONDS, type Instant } from '../../domain/common/time.js';
-import { layoutOf, layoutsToCome } from '../../domain/dps/layouts.js';
+import { layoutOf, layoutsToCome } from '../../domain/dps/layout.js';
 import { counted } from '../../lib/counted.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Engines } from '../engines/engines.js';

@@ -5,7 +5,7 @@ import type { Mode } from '../../../src/domain/common/ids.js';
 import { addSeconds, brasiliaDate } from '../../../src/domain/common/time.js';
 import { buildCancellation } from '../../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
-import { layoutOfDocument, publishedLayouts } from '../../../src/domain/dps/layouts.js';
+import { layoutOfDocument, publishedLayouts } from '../../../src/domain/dps/layout.js';
 import { SchemaViolation } from '../../../src/ports/documents.js';
 import { schemaFaults } from '../../../src/xml/schema.js';
 import { signedParts } from '../../../src/xml/sign.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildCancellation, type CancellationInput } from '../../../src/domain/dps/build-cancellation.js';
-import { VER_APLIC } from '../../../src/domain/dps/layouts.js';
+import { VER_APLIC } from '../../../src/domain/dps/layout.js';
 import { unsignedSample } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
 import { schemaFaults } from '../../support/schema.js';

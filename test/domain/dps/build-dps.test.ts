@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
 import { CustomerNameMissing, isCustomerNameMissing } from '../../../src/domain/dps/customer.js';
-import { VER_APLIC } from '../../../src/domain/dps/layouts.js';
+import { VER_APLIC } from '../../../src/domain/dps/layout.js';
 import { type Accepted, acceptedFacts, anyAccepted } from '../../support/fixture/dps-facts.js';
 import { unsignedSample } from '../../support/fixture/samples.js';
 import { xmllintAccepts } from '../../support/harness/xml-programs.js';

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { layoutOf, layouts, layoutsToCome, publishedLayouts } from '../../../src/domain/dps/layouts.js';
+import { layoutOf, layoutsToCome, publishedLayouts } from '../../../src/domain/dps/layout.js';
+import { layouts } from '../../../src/domain/dps/layouts.js';
 import { schemaText } from '../../../src/xml/schema.js';
 
 const modes = ['live', 'test'] as const;
