@@ -155,25 +155,28 @@ const startOwn = async ({
   startedFor,
   whileOpening,
 }: DatabaseServerOptions): Promise<DatabaseAddresses> => {
+  const msg = 'the embedded database failed and is started again';
+  const faults = createFaultLines({ logger, msg, everyMs: LONGEST_RESTART_MS });
+  // The reason is a line of PostgreSQL about its files, as a start of the service shows it. The line holds no value of a statement.
+  const tell = (reason: string): void => faults.tell(new EmbeddedPostgresError(reason), {}, { reason });
+  let isStarted = false;
   const server = await startEmbeddedPostgres({
     dataDir: config.dataDir,
     whileStarting: whileOpening,
-    log: (line) => logger.debug({ msg: 'postgres', line }),
+    log: (line) => {
+      logger.debug({ msg: 'postgres', line });
+      // On a full disk the main process stays, and all others end and start again and again.
+      if (isStarted && line.startsWith('PANIC:')) tell(line);
+    },
   });
+  isStarted = true;
   server.onExit(() => logger.error({ msg: 'the embedded database ended and is being restarted' }));
-  server.onFailedStart(tellFailedStarts(logger));
+  server.onFailedStart((error) => error instanceof EmbeddedPostgresError && tell(error.message));
   runner.onStop('embedded database', async () => {
     if (startedFor === 'command') await waitUntilUnused(server.superuserConnectionString);
     await server.stop();
   });
   return { service: server.connectionString, owner: server.ownerConnectionString };
-};
-
-/** The message is PostgreSQL's own line, as a start of the service shows it. No statement has run by then, so the line holds no value. */
-const tellFailedStarts = (logger: Logger): ((error: unknown) => void) => {
-  const msg = 'the embedded database did not start and is tried again';
-  const faults = createFaultLines({ logger, msg, everyMs: LONGEST_RESTART_MS });
-  return (error) => faults.tell(error, {}, error instanceof EmbeddedPostgresError ? { reason: error.message } : {});
 };
 
 const connectable = (found: DatabaseAddresses): Promise<DatabaseAddresses | Error | 'silent'> => {

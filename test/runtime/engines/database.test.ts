@@ -1,7 +1,7 @@
-import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { writeConnection } from '../../../src/adapters/embedded-postgres/connection-file.js';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { superuserAddress, writeConnection } from '../../../src/adapters/embedded-postgres/connection-file.js';
 import { lockDataDir, prepareDataDir } from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { chooseOsUser } from '../../../src/adapters/embedded-postgres/os-user.js';
 import { schemaLines } from '../../../src/adapters/sql/database-checks.js';
@@ -289,22 +289,58 @@ it('a command gives its password to no other program on the port of the data fol
   await fake.close();
 });
 
-it('a service logs why its database does not start again', async () => {
-  const home = temporaryFolder();
-  chmodSync(home, 0o711);
-  const dataDir = join(home, 'data');
-  const parsed = readConfig({ DATA_DIR: dataDir });
-  if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
-  const lines: object[] = [];
-  const take = (line: object) => lines.push(line);
-  const logger = { debug: () => undefined, info: take, warn: take, error: take } as unknown as Logger;
-  const runner = createRunner(() => undefined);
-  await openDatabaseServer({ config: parsed.config, logger, runner, startedFor: 'serve' });
-  const control = join(dataDir, 'postgres', 'global', 'pg_control');
-  renameSync(control, `${control}.away`);
-  process.kill(Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
-  const failed = { msg: 'the embedded database did not start and is tried again', error: 'EmbeddedPostgresError' };
-  const reason = expect.stringMatching(/^PostgreSQL did not start: .*pg_control/);
-  await expect.poll(() => lines).toContainEqual(expect.objectContaining({ ...failed, reason }));
-  await runner.stop();
+describe('a service whose embedded database fails', () => {
+  let dataDir: string;
+  let lines: object[];
+  let runner: ReturnType<typeof createRunner>;
+  let service: string;
+  beforeEach(async () => {
+    const home = temporaryFolder();
+    chmodSync(home, 0o711);
+    dataDir = join(home, 'data');
+    const parsed = readConfig({ DATA_DIR: dataDir });
+    if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
+    lines = [];
+    const take = (line: object) => lines.push(line);
+    const logger = { debug: () => undefined, info: take, warn: take, error: take } as unknown as Logger;
+    runner = createRunner(() => undefined);
+    ({ service } = await openDatabaseServer({ config: parsed.config, logger, runner, startedFor: 'serve' }));
+  });
+  afterEach(() => runner.stop());
+
+  const logged = (reason: RegExp) =>
+    expect.objectContaining({
+      msg: 'the embedded database failed and is started again',
+      error: 'EmbeddedPostgresError',
+      reason: expect.stringMatching(reason),
+    });
+  const ask = async (connectionString: string, sql: string): Promise<void> => {
+    const pool = openPool({ connectionString, max: 1, applicationName: 'test' });
+    await pool.query(sql).finally(() => pool.end());
+  };
+
+  it('logs why the database does not start again', async () => {
+    const control = join(dataDir, 'postgres', 'global', 'pg_control');
+    renameSync(control, `${control}.away`);
+    process.kill(Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
+    await expect.poll(() => lines).toContainEqual(logged(/^PostgreSQL did not start: .*pg_control/));
+  });
+
+  it('logs why all sessions of the database ended, as on a full disk, where the main process stays', async () => {
+    // A checkpoint cannot remove a folder of this name.
+    const obstacle = join(dataDir, 'postgres', 'pg_logical', 'replorigin_checkpoint.tmp');
+    mkdirSync(obstacle);
+    const connection = JSON.parse(readFileSync(join(dataDir, 'postgres-connection.json'), 'utf8'));
+    await expect(ask(superuserAddress(connection), 'checkpoint')).rejects.toThrow();
+    await expect.poll(() => lines).toContainEqual(logged(/^PANIC: .*replorigin_checkpoint/));
+    rmdirSync(obstacle);
+    await expect
+      .poll(() =>
+        ask(service, 'select').then(
+          () => 'answered',
+          () => 'silent',
+        ),
+      )
+      .toBe('answered');
+  });
 });
