@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { readImportedNote } from '../../src/adapters/authorizer/documents.js';
 import {
   invoiceIdOfAccessKey,
   invoiceIdOfKey,
@@ -13,7 +14,6 @@ import { doctorCommand } from '../../src/cli/commands/doctor.js';
 import type { AccessKey } from '../../src/domain/common/access-key.js';
 import { dpsStream, type InvoiceId, invoiceStream } from '../../src/domain/common/ids.js';
 import type { InvoiceEvent, InvoiceEventData } from '../../src/domain/invoice/events.js';
-import { readImportedNote } from '../../src/runtime/operator/imported-note.js';
 import {
   accepted,
   attempted,

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { readImportedNote } from '../../src/adapters/authorizer/documents.js';
 import { importCommand } from '../../src/cli/commands/invoice-import.js';
 import { Interrupted } from '../../src/cli/progress.js';
 import { runCommand } from '../../src/cli/run.js';
 import type { SessionNeeds } from '../../src/cli/session.js';
-import { readImportedNote } from '../../src/runtime/operator/imported-note.js';
 import { importLine, openImporter } from '../support/harness/importer.js';
 import type { Operator } from '../support/harness/operator.js';
 import { describeWithPostgres } from '../support/postgres.js';

@@ -17,7 +17,7 @@ import type { DpsId } from '../../src/domain/common/access-key.js';
 import { companyStream, dpsStream, invoiceStream } from '../../src/domain/common/ids.js';
 import { addSeconds } from '../../src/domain/common/time.js';
 import { WorkQueueUnavailable } from '../../src/ports/work-queue.js';
-import { mirrorParked } from '../../src/runtime/roles/parked-items.js';
+import { mirrorParked } from '../../src/runtime/roles/workers.js';
 import { eventually } from '../support/eventually.js';
 import { companyFile } from '../support/fixture/company.js';
 import {

@@ -10,7 +10,7 @@ import { present } from '../../domain/common/present.js';
 import { type Instant, instantOfStamp } from '../../domain/common/time.js';
 import { tpAmb } from '../../domain/dps/layout.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
-import { gunzipBase64 } from '../../xml/packing.js';
+import { gunzipBase64, gzipBase64 } from '../../xml/packing.js';
 import { attributeAt, parseXml, textAt } from '../../xml/parse.js';
 import {
   type AuthorizerDocument,
@@ -82,6 +82,9 @@ export const readNote = (packed: string | undefined, sent?: Uint8Array): Authori
     ...present(facts),
   };
 };
+
+/** Reads the XML of a note that was made elsewhere; undefined for any other text. */
+export const readImportedNote = (xml: Buffer): AuthorizedNote | undefined => readNote(gzipBase64(xml));
 
 const infDPS = 'NFSe/infNFSe/DPS/infDPS';
 

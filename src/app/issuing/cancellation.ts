@@ -13,7 +13,7 @@ import {
 } from '../../domain/invoice/decide-cancellation.js';
 import { stale } from '../../domain/invoice/decision.js';
 import { nextCancelStep } from '../../domain/invoice/next-cancel-step.js';
-import { ATTEMPT_LOST, decideAnswer, decideAttempt, saidIn } from '../../domain/invoice/send-decisions.js';
+import { ATTEMPT_LOST, decideAnswer, decideAttempt } from '../../domain/invoice/send-decisions.js';
 import type { Unsent } from '../../domain/invoice/send-steps.js';
 import { isDoubtful } from '../../domain/invoice/sent-document.js';
 import type { Cancellation, CancelSend, Invoice } from '../../domain/invoice/state.js';
@@ -85,12 +85,6 @@ const cancellation: SendDefinition<CancellationSending> = {
   ownerOf: ({ sent }, found) => compareRequest(found, sent),
   recordOther: (open, _of, found, deps) => recordElsewhere(open, found, deps),
   absenceOf: ({ cancellation: { sends } }, send) => whatAbsenceShows(sends, send),
-  saidTo: ({ loaded: { events } }, { request, attempt }) => {
-    const answer = events.find(
-      ({ type, data }) => type === 'CancellationOutcomeUnknown' && data.request === request && data.attempt === attempt,
-    );
-    return answer?.type === 'CancellationOutcomeUnknown' ? saidIn(answer.data) : {};
-  },
 
   decideInvalid: (state, { request }, at) => decideCancelUnsendable(state, request, at),
   decideAttempt: (state, key, { signedGzip: signedRequestGzip, ...document }, times) =>

@@ -11,7 +11,7 @@ import {
   whatAbsenceShows,
 } from '../../domain/invoice/decide-issuance.js';
 import { type IssueVerdict, nextIssueStep } from '../../domain/invoice/next-issue-step.js';
-import { decideAnswer, decideAttempt, saidIn } from '../../domain/invoice/send-decisions.js';
+import { decideAnswer, decideAttempt } from '../../domain/invoice/send-decisions.js';
 import type { Invoice, IssueAttempt } from '../../domain/invoice/state.js';
 import type { AuthorizedNote } from '../../ports/authorizer.js';
 import { allocateDpsNumber, blockDpsSeries } from './allocate-number.js';
@@ -74,10 +74,6 @@ const note: SendDefinition<NoteSending> = {
   ownerOf: compareNote,
   recordOther: (open, of, found, deps) => recordNumberConflict(open, of, found, deps),
   absenceOf: (invoice, send) => whatAbsenceShows(invoice, send),
-  saidTo: ({ loaded: { events } }, { attempt }) => {
-    const answer = events.find(({ type, data }) => type === 'IssuanceOutcomeUnknown' && data.attempt === attempt);
-    return answer?.type === 'IssuanceOutcomeUnknown' ? saidIn(answer.data) : {};
-  },
 
   decideInvalid: (state, _key, at) => decideUnsendable(state, 'document_invalid', at),
   decideAttempt: (state, key, { signedGzip: signedDpsGzip, ...document }, times) =>

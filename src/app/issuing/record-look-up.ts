@@ -1,4 +1,5 @@
 import { type Instant, isBefore } from '../../domain/common/time.js';
+import { saidTo } from '../../domain/invoice/send-decisions.js';
 import {
   isLookedUp,
   type LookupKind,
@@ -109,7 +110,7 @@ const recordNotFound = async <K extends Sending>(
   const isProven = counts && provesAbsence(send, progress.firstAbsentAt, askedAt, deps.limits);
   if (isProven || absence === 'one may settle it') {
     const firstAbsentAt = progress.firstAbsentAt ?? askedAt;
-    const proof = { ...key, firstAbsentAt, now: askedAt, answer: definition.saidTo(open, key) };
+    const proof = { ...key, firstAbsentAt, now: askedAt, answer: saidTo(open.loaded.events, key) };
     const isDecided = await decideAndAppend(stream, definition.sites.lookup, deps, (state) =>
       definition.decideAbsence(state, proof, deps.limits),
     );

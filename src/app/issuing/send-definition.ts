@@ -82,9 +82,6 @@ export type SendDefinition<K extends Sending> = {
   recordOther(open: OpenWork<K>, of: LookedUp<K>, found: K['found'], deps: IssuerDeps): Promise<void>;
   absenceOf(work: K['work'], of: K['send']): AbsenceMeaning;
 
-  /** What the answer to the send said besides its codes, where it settled nothing. */
-  saidTo(open: OpenWork<K>, key: K['key']): NonNullable<AbsenceProof['answer']>;
-
   /** Our own check refuses the document. */
   decideInvalid(state: InvoiceState, key: K['key'], at: Instant): Decision;
   decideAttempt(state: InvoiceState, key: K['key'], document: K['document'], times: AttemptTimes): Decision;

@@ -2,7 +2,7 @@ import { noChange } from '../common/decision.js';
 import { present } from '../common/present.js';
 import type { Instant } from '../common/time.js';
 import { type Decision, decided, stale } from './decision.js';
-import type { AuthorizerAnswer, InvoiceEvent, InvoiceEventOf } from './events.js';
+import type { AuthorizerAnswer, InvoiceEvent, InvoiceEventOf, ReadInvoiceEvent } from './events.js';
 import type { Limits } from './limits.js';
 import { isLookedUp, provesAbsence } from './send-steps.js';
 import {
@@ -105,14 +105,16 @@ export type AbsenceProof = {
   answer?: Omit<AuthorizerAnswer, 'codes'>;
 };
 
-/** The part of a recorded answer that a later refusal repeats. A text whose key is gone is missing. */
-export const saidIn = ({
-  httpStatus,
-  texts,
-}: {
-  httpStatus?: number | undefined;
-  texts?: readonly string[] | undefined;
-}): NonNullable<AbsenceProof['answer']> => present({ httpStatus, texts });
+/** What the recorded answer to a send said besides its codes, which a later refusal repeats. A text whose key is gone is missing. */
+export const saidTo = (
+  events: readonly ReadInvoiceEvent[],
+  key: { attempt: number; request?: number },
+): NonNullable<AbsenceProof['answer']> => {
+  const said = events
+    .filter((event) => event.type === 'IssuanceOutcomeUnknown' || event.type === 'CancellationOutcomeUnknown')
+    .find(({ data }) => data.attempt === key.attempt && ('request' in data ? data.request : undefined) === key.request);
+  return present({ httpStatus: said?.data.httpStatus, texts: said?.data.texts });
+};
 
 /** What the event of a refusal records that became final by two absences. */
 export const provenRefusal = ({ codes }: Send, { firstAbsentAt, now, answer = {} }: AbsenceProof) => ({

@@ -6,7 +6,7 @@ import { envelope } from '../answer.js';
 import { issueRequestOf } from '../body/issue-request.js';
 import type { JsonBody } from '../body/read-json-object.js';
 import { badReference } from '../routes/find.js';
-import { EXAMPLE_ID } from './invoice-examples.js';
+import { EXAMPLE_ADDRESS, EXAMPLE_ID } from './invoice-examples.js';
 
 const REQUEST_ID = 'req_5f0c6f2e-6b0b-4a55-9b0e-2d8f6f5d7c11';
 
@@ -33,15 +33,7 @@ export const issueExamples = {
         type: 'foreign',
         name: 'Acme Inc',
         tax_id: '12-3456789',
-        address: {
-          street: 'Main Street',
-          number: '1',
-          district: 'Center',
-          city: 'Springfield',
-          state: 'Oregon',
-          postal_code: '97477',
-          country: 'US',
-        },
+        address: EXAMPLE_ADDRESS,
       },
       foreign_amount: { currency: 'USD', amount_in_cents: 25_000 },
     },

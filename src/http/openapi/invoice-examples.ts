@@ -4,6 +4,16 @@ import type { InvoiceBody } from './schemas.js';
 
 export const EXAMPLE_ID = 'nfse_0190a1b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b';
 
+export const EXAMPLE_ADDRESS = {
+  street: 'Main Street',
+  number: '1',
+  district: 'Center',
+  city: 'Springfield',
+  state: 'Oregon',
+  postal_code: '97477',
+  country: 'US',
+};
+
 const ACCEPTED_AT = '2026-11-21T12:00:00.000Z';
 const ISSUED_AT = '2026-11-21T12:00:04.000Z';
 const REQUESTED_AT = '2026-11-21T12:30:00.000Z';
@@ -100,13 +110,5 @@ const exportCustomer: NonNullable<InvoiceBody['customer']> = {
   name: 'Acme Inc',
   type: 'foreign',
   tax_id: '12-3456789',
-  address: {
-    street: 'Main Street',
-    number: '1',
-    district: 'Center',
-    city: 'Springfield',
-    state: 'Oregon',
-    postal_code: '97477',
-    country: 'US',
-  },
+  address: EXAMPLE_ADDRESS,
 };

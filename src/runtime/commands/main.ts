@@ -46,7 +46,7 @@ export const referenceCommands: readonly Command[] = [
   ...municipalityCommands,
   registryCommand,
   ...apiCommands,
-  importCommand(async () => (await import('../operator/imported-note.js')).readImportedNote),
+  importCommand(async () => (await import('../../adapters/authorizer/documents.js')).readImportedNote),
 ];
 
 type OtherConfigs = Partial<Readonly<Record<'ofSimulator' | 'withoutKey' | 'withKey', () => Config>>>;

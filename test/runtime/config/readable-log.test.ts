@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readableLine } from '../../../src/runtime/config/readable-log.js';
+import { readableLine } from '../../../src/runtime/config/logger.js';
 
 const line = (fields: object): string =>
   `${JSON.stringify({ level: 30, time: '2026-11-21T12:00:05.123Z', ...fields })}\n`;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RequestSummary } from '../../../src/http/deps.js';
-import { refusalLines } from '../../../src/runtime/config/refusal-lines.js';
+import { refusalLines } from '../../../src/runtime/config/fault-lines.js';
 
 const refusalOf = (n: number): RequestSummary => ({
   route: 'unmatched',

@@ -1,14 +1,19 @@
+import { readImportedNote } from '../../../src/adapters/authorizer/documents.js';
+import type { NoteFiles } from '../../../src/app/operator/import/import-line.js';
 import { importCommand } from '../../../src/cli/commands/invoice-import.js';
 import { accessKeyCheckDigit } from '../../../src/domain/common/access-key.js';
 import { companyStream } from '../../../src/domain/common/ids.js';
 import { addSeconds, type Instant } from '../../../src/domain/common/time.js';
-import { readImportedNote } from '../../../src/runtime/operator/imported-note.js';
 import { demoCompany } from '../fixture/demo.js';
 import { appendTo, movableClock } from './event-store.js';
 import { type Operator, openOperator } from './operator.js';
 
 /** `nfse invoice import` over a log with this company, registered at the instant; the clock is half an hour later. */
-export const openImporter = async (cnpj: string, at: Instant, readNote = readImportedNote): Promise<Operator> => {
+export const openImporter = async (
+  cnpj: string,
+  at: Instant,
+  readNote: NoteFiles['readNote'] = readImportedNote,
+): Promise<Operator> => {
   const clock = movableClock(addSeconds(at, 1_800));
   const operator = await openOperator([importCommand(async () => readNote)], undefined, {}, clock);
   const { registration } = demoCompany(cnpj);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readImportedNote } from '../../../src/runtime/operator/imported-note.js';
+import { readImportedNote } from '../../../src/adapters/authorizer/documents.js';
 import { SAMPLE_NOTE } from '../../../src/xml/sample-note.js';
 
 const noteOf = (tpAmb: string) =>
