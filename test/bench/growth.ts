@@ -2,11 +2,12 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChild } from './child.js';
-import { fillFolder } from './growth/fill.js';
-import type { Filled } from './growth/filled.js';
+import type { FillArgument } from './growth/fill-process.js';
+import { type Filled, readFilled } from './growth/filled.js';
 import { measurePass, type Pass, timed } from './growth/pass.js';
 import { atMost, type BenchResult, type Chart, type Row } from './report.js';
 import { median } from './rounds.js';
+import { serve } from './serve.js';
 
 /**
  * `folder`: keeps the filled data there, and uses what an earlier run has filled. `fillMinutes`: only fills, and ends after about so many minutes; the
@@ -163,3 +164,31 @@ const chartOf = (sizes: readonly Size[]): Chart => ({
     return [{ label: name, points: sizes.map((size) => [size.invoices, of(size) / of(smallest)] as const) }];
   }),
 });
+
+/**
+ * Fills a data folder with a history; the rows follow meanwhile, as in production. A filled folder is left as it is, and a fill that ended early
+ * is continued. The answer says how many there are.
+ */
+const fillFolder = async (argument: FillArgument): Promise<Filled> => {
+  const { invoices } = argument;
+  const known = await readFilled(argument.env.DATA_DIR ?? '');
+  if (known?.made === invoices) return known;
+  const env = { ...argument.env, ...PATIENT };
+  const projecting = await serve(env, '--role', 'projector');
+  try {
+    const filling = await startChild<true, 'fill', Filled>('growth/fill-process.ts', { ...argument, env }, ROOMY);
+    try {
+      return await filling.ask('fill');
+    } finally {
+      await filling.stop();
+    }
+  } finally {
+    await projecting.stop();
+  }
+};
+
+/** Events live for a moment: a large young generation spares most of the collector's work. */
+const ROOMY = ['--max-semi-space-size=64'];
+
+/** More appends are under way than a service has, so that a connection may be long in coming. */
+const PATIENT = { DATABASE_CONNECT_TIMEOUT_S: '60' };

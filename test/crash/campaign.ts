@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Invoice } from '../../src/client/client.js';
 import { MAX_SENDS } from '../../src/domain/invoice/limits.js';
+import type { RecordedEvent } from '../../src/ports/event-log.js';
 import { type Role, roles } from '../../src/runtime/config/config.js';
+import { aligned } from '../e2e/fault-table.js';
 import { waitFor } from '../support/harness/careful-client.js';
 import { type CrashHarness, openCrashHarness } from '../support/harness/crash.js';
 import { isCanceled } from '../support/harness/ledger.js';
@@ -10,7 +13,6 @@ import { type NatsServer, startNats } from '../support/nats.js';
 import { expectRowsOfLog, expectSoundLog, wholeLog } from './aftermath.js';
 import { checkDocuments } from './campaign-documents.js';
 import { type Load, type PlannedInvoice, planInvoices, startLoad } from './campaign-load.js';
-import { callsLine, type End, endsTable, mostCalls, readCalls } from './campaign-table.js';
 import { containersOn } from './containers.js';
 import { type Fleet, MISHAPS, type Mishap, startFleet } from './fleet.js';
 import { type Seeded, seeded } from './seeded.js';
@@ -170,3 +172,37 @@ const mishapsOf = ({ counts }: Fleet): string =>
     const total = each.reduce((sum, [, count]) => sum + count, 0);
     return `${mishap} ${total} (${each.map(([role, count]) => `${role} ${count}`).join(', ')})`;
   }).join('; ');
+
+type End = { planned: PlannedInvoice; seen: Invoice };
+
+/** Of one invoice: sends by what was recorded before them, look-ups by what the authorizer received. */
+type MostCalls = { sends: number; lookUps: number };
+
+type Call = { method: string; path: string };
+
+const readCalls = async (controlUrl: string): Promise<readonly Call[]> =>
+  (await (await fetch(`${controlUrl}/_control/calls`)).json()) as readonly Call[];
+
+const mostCalls = (events: readonly RecordedEvent[], calls: readonly Call[]): MostCalls => ({
+  sends: mostOf(events.filter(({ type }) => type === 'IssuanceAttempted').map(({ stream }) => stream)),
+  lookUps: mostOf(calls.filter(({ path }) => path.includes('/dps/')).map(({ path }) => path)),
+});
+
+const mostOf = (names: readonly string[]): number => {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return Math.max(0, ...counts.values());
+};
+
+const callsLine = ({ sends, lookUps }: MostCalls): string => `${sends} sends, ${lookUps} look-ups`;
+
+/** How invoices ended, by the fault that was ordered for them. */
+const endsTable = (ends: readonly End[]): string => {
+  const statuses = [...new Set(ends.map(({ seen }) => seen.status))].sort();
+  const kinds = [...new Set(ends.map(({ planned }) => planned.fault ?? 'none'))].sort();
+  const rows = kinds.map((kind) => {
+    const own = ends.filter(({ planned }) => (planned.fault ?? 'none') === kind);
+    return [kind, own.length, ...statuses.map((status) => own.filter(({ seen }) => seen.status === status).length)];
+  });
+  return aligned([['fault', 'invoices', ...statuses], ...rows]).join('\n');
+};

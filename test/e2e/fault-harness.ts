@@ -5,11 +5,14 @@ import { createAuthorizer } from '../../src/adapters/authorizer/client.js';
 import { createDocumentSigner } from '../../src/adapters/authorizer/document-signer.js';
 import { createEventStore, type EventStore } from '../../src/app/event-store/event-store.js';
 import type { IssuerDeps } from '../../src/app/issuing/deps.js';
+import { addSeconds, type Instant, isBefore } from '../../src/domain/common/time.js';
 import type { Authorizer } from '../../src/ports/authorizer.js';
+import type { Clock } from '../../src/ports/clock.js';
 import { demoCertificate } from '../../src/runtime/operator/demo-certificate.js';
 import { issueClientCertificate } from '../../src/simulator/authority.js';
 import { startSimulator } from '../../src/simulator/start.js';
 import type { FaultTarget } from '../../src/simulator/state/faults.js';
+import type { Timers } from '../../src/simulator/timers.js';
 import { DEMO_CNPJ } from '../support/fixture/demo.js';
 import { T0 } from '../support/fixture/invoice.js';
 import {
@@ -24,7 +27,6 @@ import { tables } from '../support/harness/simulator.js';
 import { memoryEventLog } from '../support/memory/event-log.js';
 import { createMemoryGuards } from '../support/memory/guards.js';
 import type { Fault } from './fault-kinds.js';
-import { type MovedTimers, movedTimers } from './fault-timers.js';
 
 export type LedgerEntry = { access_key: string; amount_in_cents: number; canceled_at?: string };
 
@@ -128,4 +130,31 @@ const mortal = (deps: IssuerDeps, calls: CallCounts, dies: FaultTarget | undefin
   };
   const certificates = certificateBreaker(deps.clock);
   return { ...deps, store, certificates, authorizer: certificates.watch(watched) };
+};
+
+type MovedTimers = Timers & {
+  /** When the next one is due. */
+  next(): Instant | undefined;
+  /** Runs everything that is due by now. */
+  fire(): void;
+};
+
+/** The simulator's delays, by a clock that only the test moves. */
+const movedTimers = (clock: Clock): MovedTimers => {
+  let waiting: { at: Instant; task: () => void }[] = [];
+  const after = (delayMs: number, task: () => void): void => {
+    waiting.push({ at: addSeconds(clock.now(), delayMs / 1000), task });
+  };
+  const take = (isDue: (at: Instant) => boolean): void => {
+    const due = waiting.filter(({ at }) => isDue(at)).sort((one, other) => (isBefore(one.at, other.at) ? -1 : 1));
+    waiting = waiting.filter(({ at }) => !isDue(at));
+    for (const { task } of due) task();
+  };
+  return {
+    after,
+    wait: (delayMs) => new Promise((resolve) => after(delayMs, resolve)),
+    next: () => waiting.map(({ at }) => at).sort()[0],
+    fire: () => take((at) => !isBefore(clock.now(), at)),
+    close: () => take(() => true),
+  };
 };

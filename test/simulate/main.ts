@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { listedChoices, seededChoices } from './choices.js';
-import { inShort } from './history.js';
 import { playLife } from './life.js';
 import { HELP, readOptions } from './options.js';
 import { shrink } from './shrink.js';
@@ -69,5 +68,11 @@ const showShort = async (choices: readonly number[]): Promise<void> => {
   process.stdout.write(`${short.length} of ${choices.length} choices are left: ${JSON.stringify(short)}\n`);
   process.stdout.write(`${[...inShort(history), ...breaches.map((what) => `BREACH ${what}`)].join('\n')}\n`);
 };
+
+/** Steps that change nothing but what a process knows. */
+const ONLY_LOOKS = /: (?:reads?\b|looks up|hears about|claim|place|mark done|keeps a look-up|notes how far|sweeps)/;
+
+/** The steps of a life that changed something, for a person who looks for the cause. */
+const inShort = (history: readonly string[]): readonly string[] => history.filter((line) => !ONLY_LOOKS.test(line));
 
 process.exitCode = await main(process.argv.slice(2));

@@ -8,7 +8,7 @@ import { PATIENT } from './patient.js';
 export const OWNER = { name: 'nfse_test_owner', password: 'owner' };
 export const SERVICE = { name: 'nfse_test_service', password: 'service' };
 
-export type Login = typeof OWNER;
+type Login = typeof OWNER;
 
 /** The same database of the same server, with another user. */
 export const as = ({ name, password }: Login, address: string): string => {

@@ -4,7 +4,6 @@ import { describeWith } from '../../support/needs.js';
 import { type FieldRow, fieldTable } from './support/field-table.js';
 import { fullXml } from './support/full-note.js';
 import { marks, noteOf } from './support/notes.js';
-import { type Place, placesOf, textAt } from './support/places.js';
 import { type Word, wordsOf } from './support/poppler.js';
 
 /** Every block is there in full, and no text needs more room than the table gives it. */
@@ -117,3 +116,35 @@ const withoutOthers = (): Buffer => {
   const xml = fullXml({ described: 100, added: 100 }).toString('utf8');
   return Buffer.from(xml.replace(/<toma>.*<\/interm>/s, '').replace(/<dest>.*<\/dest>/s, ''));
 };
+
+/** Upper left corner of a text in centimetres. */
+type Place = { left: number; top: number };
+
+/** Everywhere that the words of `text` stand one after another on one line. */
+const placesOf = (words: readonly Word[], text: string): readonly Place[] => {
+  const wanted = text.split(' ');
+  return words
+    .filter((word) => word.text === wanted[0])
+    .filter((first) => {
+      const line = lineFrom(words, first);
+      return wanted.every((each, index) => line[index]?.text === each);
+    })
+    .map(({ left, top }) => ({ left, top }));
+};
+
+/** The text of the line at `place`, up to the first gap that is wider than a space. */
+const textAt = (words: readonly Word[], place: Place): string | undefined => {
+  const first = words.find(({ left, top }) => Math.abs(left - place.left) < 0.05 && Math.abs(top - place.top) < 0.05);
+  if (first === undefined) return undefined;
+  const line = lineFrom(words, first);
+  const end = line.findIndex((word, index) => index > 0 && word.left - (line[index - 1]?.right ?? 0) > 0.15);
+  return line
+    .slice(0, end < 0 ? undefined : end)
+    .map((word) => word.text)
+    .join(' ');
+};
+
+const lineFrom = (words: readonly Word[], first: Word): readonly Word[] =>
+  words
+    .filter(({ left, top }) => Math.abs(top - first.top) < 0.02 && left >= first.left)
+    .toSorted((one, other) => one.left - other.left);

@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { buildCancellation } from '../../../src/domain/dps/build-cancellation.js';
 import { buildDps } from '../../../src/domain/dps/build-dps.js';
+import { nodeAt, parseXml, type XmlValue } from '../../../src/xml/parse.js';
 import type { Difference, Situation } from '../../support/fixture/sample-difference.js';
 import { dpsSituations } from '../../support/fixture/sample-dps.js';
 import { noteSituations } from '../../support/fixture/sample-notes.js';
 import { sample, samplesFolder } from '../../support/fixture/samples.js';
 import { itWith } from '../../support/needs.js';
 import { schemaFaults } from '../../support/schema.js';
-import { type Leaves, leavesOf } from './leaves.js';
 
 const currencyCode = (iso: string): string | undefined => ({ USD: '220' })[iso];
 
@@ -75,3 +75,27 @@ describe('the situations of the twelve samples', () => {
     );
   });
 });
+
+/** Text of every leaf and attribute of a document's element by its path: what a field by field comparison compares. */
+type Leaves = ReadonlyMap<string, string>;
+
+/** `root` is the path of the element in the document; its signature is left out, for another key made it. */
+const leavesOf = (xml: string | Buffer, root: string): Leaves => {
+  const parsed = parseXml(Buffer.from(xml));
+  if (!parsed.ok) throw new Error(parsed.reason);
+  const found = nodeAt(parsed.root, root);
+  if (found === undefined) throw new Error(`the document has no ${root}`);
+  const leaves = new Map<string, string>();
+  collect(found, '', leaves);
+  return leaves;
+};
+
+const collect = (node: XmlValue, path: string, leaves: Map<string, string>): void => {
+  if (typeof node === 'string') {
+    leaves.set(path, node);
+    return;
+  }
+  for (const [name, value] of Object.entries(node)) {
+    if (name !== 'Signature' && name !== '@xmlns') collect(value, path === '' ? name : `${path}/${name}`, leaves);
+  }
+};

@@ -1,7 +1,7 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 
 /** How a call of the double goes wrong. */
-export type Fault =
+type Fault =
   /** The request is taken and forgotten. */
   | { kind: 'silent' }
   /** Of an append: it is stored, but not answered. */

@@ -22,9 +22,9 @@ export const removeStreams = async (url: string, names: Names): Promise<void> =>
   await connection.close();
 };
 
-export type Work = Partial<Omit<Parameters<WorkQueue['work']>[0], 'signal'>>;
+type Work = Partial<Omit<Parameters<WorkQueue['work']>[0], 'signal'>>;
 
-export type Worker = { abort(): void; ended: Promise<void> };
+type Worker = { abort(): void; ended: Promise<void> };
 
 export type QueueHarness = {
   names: Names;

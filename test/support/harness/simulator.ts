@@ -55,7 +55,7 @@ export type SimulatorHarness = {
   close(): Promise<void>;
 };
 
-export type CallOptions = { mode?: Mode; body?: unknown; identity?: KeyAndCertificate | null; raw?: boolean };
+type CallOptions = { mode?: Mode; body?: unknown; identity?: KeyAndCertificate | null; raw?: boolean };
 
 /** A simulator on a new folder, and a company with a certificate that the simulator accepts. */
 export const openSimulatorHarness = async (options: Partial<SimulatorOptions> = {}): Promise<SimulatorHarness> => {
