@@ -49,6 +49,9 @@ export type OpenWorkFilter = {
   windows: { queuedSeconds: number; processingSeconds: number; cancellationSeconds: number };
 };
 
+/** An invoice whose row has this access key. */
+export type KeyHolder = { accessKey: AccessKey; stream: StreamName };
+
 /** The relational views for the GET routes and the sweeper. All of it can be rebuilt from the log. */
 export type ReadModel = {
   invoice(stream: StreamName): Promise<InvoiceSnapshot | undefined>;
@@ -65,7 +68,7 @@ export type ReadModel = {
   /** Name and address may still be sealed. */
   registryEntry(cnpj: string): Promise<LocalEntry | undefined>;
   /** The invoices that hold one of these access keys. */
-  byAccessKeys(accessKeys: readonly AccessKey[]): Promise<readonly { accessKey: AccessKey; stream: StreamName }[]>;
+  byAccessKeys(accessKeys: readonly AccessKey[]): Promise<readonly KeyHolder[]>;
   /** Open work, the earliest due first. */
   openWork(wanted: OpenWorkFilter, limit: number, after?: OpenWorkCursor): Promise<readonly OpenWork[]>;
   /**

@@ -2,6 +2,7 @@ import { workOnCancellation } from '../app/issuing/cancellation.js';
 import { type IssuerDeps, type Next, sendNotice } from '../app/issuing/deps.js';
 import { createLookUpSemaphore } from '../app/issuing/look-up-limit.js';
 import { workOnIssue } from '../app/issuing/note.js';
+import type { StreamName } from '../domain/common/ids.js';
 import { epochMs, type Instant } from '../domain/common/time.js';
 import { unreachable } from '../domain/common/unreachable.js';
 import type { Delivery, HandlingResult, WorkQueue } from '../ports/work-queue.js';
@@ -32,7 +33,7 @@ type IssuerWorker = {
   signal: AbortSignal;
   /** Whether the log or the database cannot be used now, so that the fault says nothing about the work item. */
   isEngineFault(error: unknown): boolean;
-  onFault(stream: string, error: unknown): void;
+  onFault(stream: StreamName, error: unknown): void;
 };
 
 /**
@@ -50,7 +51,7 @@ export const runIssuer = ({
 }: IssuerWorker): Promise<void> => {
   const faults = new Map<string, Faults>();
   const lookUpSemaphore = createLookUpSemaphore(Math.max(1, Math.floor(concurrency / 2)), deps.clock);
-  const report = (stream: string, error: unknown): void => reportSafely(() => onFault(stream, error));
+  const report = (stream: StreamName, error: unknown): void => reportSafely(() => onFault(stream, error));
   const engineFaults = { isFault: isEngineFault, report };
   const handle = async (delivery: Delivery): Promise<HandlingResult> => {
     const { stream } = delivery;

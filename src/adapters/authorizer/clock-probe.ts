@@ -1,3 +1,4 @@
+import type { DpsId } from '../../domain/common/access-key.js';
 import { epochMs, type Instant } from '../../domain/common/time.js';
 import type { CompanyCertificate } from '../../ports/certificate-vault.js';
 import { createAgents } from './agents.js';
@@ -20,7 +21,7 @@ type ClockProbeOptions = {
  * Asks for a DPS, which may be absent: each JSON answer holds `dataHoraProcessamento`, which is compared with the middle of the call. Never rejects.
  * A clock more than a minute ahead of the authorizer's gets every DPS refused (E0008, docs/national-system.md#dhemi).
  */
-export const probeClock = async (dpsId: string, options: ClockProbeOptions): Promise<ClockOffset> => {
+export const probeClock = async (dpsId: DpsId, options: ClockProbeOptions): Promise<ClockOffset> => {
   const agents = createAgents(options.trustRootsPem);
   try {
     const agent = agents.agentOf(options.certificate);

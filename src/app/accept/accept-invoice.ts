@@ -214,7 +214,11 @@ const ifOnRecord = async (
 const IN_USE: Refusal = { code: 'idempotency_key_in_use', retryAfterSeconds: 1 };
 
 /** The first answer again, with the invoice as it is now (docs/contract.md IDEM-1). */
-const replay = async (invoiceId: string, { mode, companyId }: Requester, deps: AcceptDeps): Promise<AcceptResult> => {
+const replay = async (
+  invoiceId: InvoiceId,
+  { mode, companyId }: Requester,
+  deps: AcceptDeps,
+): Promise<AcceptResult> => {
   const { state } = await loadInvoice(invoiceStream(mode, companyId, invoiceId), deps.store);
   if (state.kind === 'invoice') return { accepted: state };
   if (state.kind === 'deleted') return { refused: { code: 'not_found' } };

@@ -1,4 +1,4 @@
-import { numberOfKey } from '../../domain/common/access-key.js';
+import { type AccessKey, numberOfKey } from '../../domain/common/access-key.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { centsFromDecimal } from '../../domain/common/money.js';
 import { epochMs, type Instant, instantOfStamp } from '../../domain/common/time.js';
@@ -60,7 +60,7 @@ const documentIn = ({ data }: RecordedEvent, opened: OpenedFields): string | und
 };
 
 const noteFault = (
-  { accessKey, nfseNumber, authorizedAt }: { accessKey: string; nfseNumber: string; authorizedAt: Instant },
+  { accessKey, nfseNumber, authorizedAt }: { accessKey: AccessKey; nfseNumber: string; authorizedAt: Instant },
   texts: Texts,
 ): string | undefined => {
   // Earlier versions recorded the text of the element and not the number in the key.

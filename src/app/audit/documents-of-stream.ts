@@ -1,4 +1,4 @@
-import type { AccessKey } from '../../domain/common/access-key.js';
+import type { AccessKey, DpsId } from '../../domain/common/access-key.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { type InvoiceEvent, noteGivenBy } from '../../domain/invoice/events.js';
 import type { EmbeddedDigest, SignatureOracle } from '../../ports/documents.js';
@@ -28,7 +28,7 @@ const CANCELED: ReadonlySet<InvoiceEvent['type']> = new Set<InvoiceEvent['type']
 export const createResendCheck = (): SpanningCheck & {
   faultOf(stream: StreamName, event: InvoiceEvent, digest: string | undefined): string | undefined;
 } => {
-  const sent = new Map<StreamName, { dpsId: string; digest: string }>();
+  const sent = new Map<StreamName, { dpsId: DpsId; digest: string }>();
   return {
     faultOf: (stream, { type, data }, digest) => {
       if (type !== 'IssuanceAttempted') return undefined;

@@ -1,5 +1,5 @@
 import type { StreamName } from '../../domain/common/ids.js';
-import type { LogPosition } from '../../ports/event-log.js';
+import type { LogPosition, Revision } from '../../ports/event-log.js';
 import type { ExaminedEvent } from './examine.js';
 import { type Examiner, examined, ownExaminer } from './examiner.js';
 import { createFindings, type Findings, logEndFinding, MAX_FINDINGS } from './finding.js';
@@ -115,7 +115,7 @@ const createManifestComparison = (manifest: Manifest | undefined, { streams }: L
   const named = new Map<StreamName, ManifestStream>();
   for (const stream of manifest?.streams ?? []) named.set(stream.stream, stream);
   return {
-    checkStart: (stream: StreamName, revision: number): void => {
+    checkStart: (stream: StreamName, revision: Revision): void => {
       if (manifest === undefined || streams.has(stream)) return;
       const wanted = named.get(stream);
       if (wanted === undefined) {

@@ -1,6 +1,6 @@
 import { gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { providerOfKey } from '../../domain/common/access-key.js';
+import { type AccessKey, providerOfKey } from '../../domain/common/access-key.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { type Cents, centsFromDecimal } from '../../domain/common/money.js';
 import { present } from '../../domain/common/present.js';
@@ -63,7 +63,7 @@ export const storeWithFetchedNotes = (
   };
 
   /** Concurrent requests for one note share one look-up. */
-  const fetchOnce = (noteKey: string, caller: Caller, accessKey: string): Promise<FetchedNote | undefined> => {
+  const fetchOnce = (noteKey: string, caller: Caller, accessKey: AccessKey): Promise<FetchedNote | undefined> => {
     const fetched = fetches(caller.companyId, async () => {
       const answer = await authorizer.findByAccessKey(caller, accessKey);
       if (answer.kind !== 'found') return undefined;
@@ -136,7 +136,7 @@ type StoredEvent = StreamEvent<InvoiceEvent>;
 type Missing = {
   of: StoredEvent;
   caller: Caller;
-  accessKey: string;
+  accessKey: AccessKey;
   recorded: { sha256: string } | WithoutHash;
 };
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { InvoiceAddress, Mode } from '../../domain/common/ids.js';
+import type { InvoiceAddress, InvoiceId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, epochMs, type Instant, instant, utcDay } from '../../domain/common/time.js';
 import { sameSecret } from '../../lib/sha256.js';
 
@@ -7,7 +7,7 @@ import { sameSecret } from '../../lib/sha256.js';
 export type DownloadTokens = {
   issue(address: InvoiceAddress, now: Instant): string;
   /** The invoice that the token opens, for this invoice id only; undefined when the token is invalid or expired. */
-  check(token: string, invoiceId: string, now: Instant): InvoiceAddress | undefined;
+  check(token: string, invoiceId: InvoiceId, now: Instant): InvoiceAddress | undefined;
 };
 
 /**
@@ -22,7 +22,7 @@ export type SecretsOfDay = (day: string) => readonly [Buffer, ...Buffer[]];
  */
 export const createDownloadTokens = (secretsOfDay: SecretsOfDay, ttlSeconds: number): DownloadTokens => {
   const secrets = (expiresMs: number) => secretsOfDay(utcDay(instant(expiresMs)));
-  const mac = (secret: Buffer, named: string, invoiceId: string): string =>
+  const mac = (secret: Buffer, named: string, invoiceId: InvoiceId): string =>
     createHmac('sha256', secret).update(`${named}|${invoiceId}`).digest('base64url');
   return {
     issue: ({ mode, companyId, invoiceId }, now) => {

@@ -16,7 +16,7 @@ export type CommandContext = {
   causationId: string;
   actor: `apiKey:${string}` | `worker:${string}` | `timer:${string}` | `support:${string}`;
   mode?: Mode;
-  companyId?: string;
+  companyId?: CompanyId;
   now: Instant;
   /** Trace of the work; nothing is decided by it (ADR 51). */
   traceparent?: Traceparent;

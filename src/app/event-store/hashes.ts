@@ -1,3 +1,4 @@
+import type { AccessKey } from '../../domain/common/access-key.js';
 import type { CompanyId, InvoiceId, Mode } from '../../domain/common/ids.js';
 import { sha256 } from '../../lib/sha256.js';
 
@@ -18,7 +19,7 @@ export const invoiceIdOfKey = (mode: Mode, companyId: CompanyId, keyHash: string
  * The id whose stream an import of a live note takes first, so that one note is imported once. `use` rises when the invoice that took the id before has
  * ended without that note.
  */
-export const invoiceIdOfAccessKey = (mode: Mode, companyId: CompanyId, accessKey: string, use = 0): InvoiceId =>
+export const invoiceIdOfAccessKey = (mode: Mode, companyId: CompanyId, accessKey: AccessKey, use = 0): InvoiceId =>
   uuidV8([mode, companyId, 'access key', accessKey, ...(use === 0 ? [] : [use])]);
 
 /**

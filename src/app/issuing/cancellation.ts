@@ -1,4 +1,4 @@
-import { municipalityOfKey } from '../../domain/common/access-key.js';
+import { type AccessKey, municipalityOfKey } from '../../domain/common/access-key.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { buildCancellation } from '../../domain/dps/build-cancellation.js';
 import {
@@ -42,7 +42,7 @@ type CancellationSending = {
 type PendingCancellation = {
   invoice: Invoice;
   cancellation: Cancellation;
-  accessKey: string;
+  accessKey: AccessKey;
   sent: readonly SentRequest[];
 };
 

@@ -1,3 +1,4 @@
+import type { DpsId } from '../../domain/common/access-key.js';
 import type { StreamName } from '../../domain/common/ids.js';
 import { buildDps } from '../../domain/dps/build-dps.js';
 import { isCustomerNameMissing } from '../../domain/dps/customer.js';
@@ -30,7 +31,7 @@ type NoteSending = {
   send: IssueAttempt;
   unsent: never;
   key: { attempt: number };
-  document: StoredSignature & { series: string; number: number; dpsId: string };
+  document: StoredSignature & { series: string; number: number; dpsId: DpsId };
   found: AuthorizedNote;
   verdict: IssueVerdict;
 };

@@ -1,5 +1,5 @@
 import { type DpsId, dpsId } from '../../domain/common/access-key.js';
-import type { CompanyId, Mode, StreamName } from '../../domain/common/ids.js';
+import type { CompanyId, Mode } from '../../domain/common/ids.js';
 import { addSeconds, type Instant } from '../../domain/common/time.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Registration } from '../../domain/company/events.js';
@@ -10,6 +10,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { DocumentSigner, SigningIdentity } from '../../ports/documents.js';
 import type { EventLog } from '../../ports/event-log.js';
 import type { HeldNumbersRead } from '../../ports/held-numbers.js';
+import type { ReadModel } from '../../ports/read-model.js';
 import type { EventStore } from '../event-store/event-store.js';
 import type { NoteKey } from './known-work.js';
 
@@ -42,7 +43,7 @@ export type RecoveryDeps = {
   /** 7-digit IBGE code of the city that the company is registered in. */
   municipalityOf(registration: Pick<Registration, 'city' | 'state'>): string | undefined;
   /** Rows of the read model, which may be newer than the log and so may know a note. */
-  byAccessKeys(keys: readonly string[]): Promise<readonly { accessKey: string; stream: StreamName }[]>;
+  byAccessKeys: ReadModel['byAccessKeys'];
   /** The companies of the read model. */
   companyRows(): Promise<readonly Pick<Company, 'registration' | 'certificate'>[]>;
   heldNumbers: HeldNumbersRead;

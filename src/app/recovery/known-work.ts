@@ -1,4 +1,4 @@
-import type { DpsId } from '../../domain/common/access-key.js';
+import type { AccessKey, DpsId } from '../../domain/common/access-key.js';
 import {
   type CompanyId,
   companyPrefix,
@@ -134,7 +134,7 @@ const takenSinceOf = (all: readonly Taken[], since: Instant): readonly Taken[] =
   all.filter(({ at }) => !isBefore(at, since));
 
 /** A note at the authorizer, by the company and mode in which it was asked for. */
-export type NoteKey = { mode: Mode; companyId: CompanyId; accessKey: string };
+export type NoteKey = { mode: Mode; companyId: CompanyId; accessKey: AccessKey };
 
 const placeOf = ({ mode, companyId, accessKey }: NoteKey): string => `${mode} ${companyId} ${accessKey}`;
 

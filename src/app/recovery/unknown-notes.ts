@@ -26,7 +26,7 @@ export type UnknownNote = Repeats & {
   series: string;
   number: number;
   accessKey: AccessKey;
-  authorizedAt: string;
+  authorizedAt: Instant;
   amount: string;
   /** The id of its invoice, where the read model still has that. */
   once?: string;
@@ -195,7 +195,7 @@ const ownerOf = async (stream: StreamName, store: RecoveryDeps['store']): Promis
 };
 
 /** The id of the invoice with this stream, as the API shows it. */
-const publicIdOf = (stream: string | undefined): string | undefined => {
+const publicIdOf = (stream: StreamName | undefined): string | undefined => {
   const address = stream === undefined ? undefined : parseInvoiceStream(stream);
   return address && publicInvoiceId(address.invoiceId);
 };

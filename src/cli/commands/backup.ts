@@ -1,3 +1,4 @@
+import type { Instant } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
 import { type ShowProgress, withProgress } from '../progress.js';
@@ -52,7 +53,7 @@ export type Restored = {
   /** Why the service does not start with the key file that is there. */
   masterKeyFault?: string;
   authenticity: Authenticity;
-  madeAt: string;
+  madeAt: Instant;
 };
 
 /** What was restored, or one line why nothing was. */

@@ -21,7 +21,7 @@ export const KEY_FAULTS: Record<KeyFault, string> = {
 };
 
 /** The command that stores a company's certificate, as the cure of a check names it. */
-export const putCertificateCommand = (companyId: string): string =>
+export const putCertificateCommand = (companyId: CompanyId): string =>
   `nfse certificate put ${companyId} --pfx FILE --password-file FILE`;
 
 const put: Command = {

@@ -1,5 +1,6 @@
 import { sha256Hex } from '../../app/event-store/hashes.js';
 import { createKey, revokeKey } from '../../app/operator/company/company-commands.js';
+import type { Instant } from '../../domain/common/time.js';
 import { apiKeysIn, modeOfApiKey } from '../../domain/company/company.js';
 import type { Scope } from '../../domain/company/events.js';
 import { answer, badUsage, type Command, done, refused, textFlag, textFlags, unknownCompany } from '../command.js';
@@ -61,7 +62,7 @@ const list: Command = {
 };
 
 /** Recorded to the hour only. */
-const usedText = (at: string | null): string => (at === null ? 'never used' : `used ${at.slice(0, 13)}h`);
+const usedText = (at: Instant | null): string => (at === null ? 'never used' : `used ${at.slice(0, 13)}h`);
 
 const revoke: Command = {
   name: 'key revoke',

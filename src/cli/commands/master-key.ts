@@ -1,3 +1,4 @@
+import type { Instant } from '../../domain/common/time.js';
 import { counted } from '../../lib/counted.js';
 import type { MasterKeyGeneration } from '../../ports/master-keys.js';
 import { badUsage, type Command, done, type Outcome, refused, textFlag } from '../command.js';
@@ -84,7 +85,7 @@ type GivenUp =
         signingKeys: readonly string[];
       };
     }
-  | { already: { generation: string; givenUpAt: string; sealing: string | undefined } }
+  | { already: { generation: string; givenUpAt: Instant; sealing: string | undefined } }
   | { refused: string };
 
 /** Needs no session: the engines do not open while a generation is missing. */

@@ -1,6 +1,7 @@
 import type { NumberRange } from '../../app/recovery/ask-series.js';
 import type { ComparedSeries, Doubtful, RecoveryReport, Unproven } from '../../app/recovery/recover-log.js';
 import { holdsPause, type UnknownNote } from '../../app/recovery/unknown-notes.js';
+import type { CompanyId } from '../../domain/common/ids.js';
 import { centsFromDecimal } from '../../domain/common/money.js';
 import type { InvoiceStatus } from '../../domain/invoice/status.js';
 import { counted } from '../../lib/counted.js';
@@ -120,7 +121,7 @@ const unprovenCheck = (unproven: Unproven): Check => {
   };
 };
 
-const leaveOut = (companyId: string): string =>
+const leaveOut = (companyId: CompanyId): string =>
   `to go on without the company, which then stays disabled: nfse company disable ${companyId}, nfse doctor --reconcile --without-company ${companyId}`;
 
 /** A note of test mode is no fiscal document, so it is reported without being a fault. */

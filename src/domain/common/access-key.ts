@@ -26,7 +26,7 @@ export const isDpsIdOf = (id: string, parts: Omit<DpsIdentity, 'municipality'>):
   id.slice('DPS'.length + 7) === afterMunicipality(parts);
 
 /** The emitter's CNPJ in a DPS id. */
-export const emitterOfDps = (dpsId: string): string => dpsId.slice(11, 25);
+export const emitterOfDps = (dpsId: DpsId): string => dpsId.slice(11, 25);
 
 /**
  * Check digit of an access key over its first 49 characters (docs/national-system.md#check-digit): modulo 11, weights 2 to 9 from the right,
@@ -65,30 +65,30 @@ export const isAccessKey = (value: string): value is AccessKey =>
   ACCESS_KEY.test(value) && accessKeyCheckDigit(value.slice(0, -1)) === value.slice(-1);
 
 /** The provider's CNPJ in an access key. */
-export const providerOfKey = (accessKey: string): string => accessKey.slice(9, 23);
+export const providerOfKey = (accessKey: AccessKey): string => accessKey.slice(9, 23);
 
 /** Whether the key names the emitter of the DPS: municipality, kind of inscription, inscription (docs/national-system.md#access-key). */
-export const isKeyOfEmitter = (accessKey: string, dpsId: string): boolean =>
+export const isKeyOfEmitter = (accessKey: AccessKey, dpsId: DpsId): boolean =>
   accessKey.slice(0, 7) + accessKey.slice(8, 23) === dpsId.slice('DPS'.length, 'DPS'.length + 22);
 
 /** The IBGE code of the emitter's municipality in an access key. */
-export const municipalityOfKey = (accessKey: string): string => accessKey.slice(0, 7);
+export const municipalityOfKey = (accessKey: AccessKey): string => accessKey.slice(0, 7);
 
 /** The number of the NFS-e in an access key, without leading zeros: what `nNFSe` holds (docs/national-system.md#access-key). */
 export const numberOfKey = (accessKey: AccessKey): string => accessKey.slice(23, 36).replace(/^0+(?=.)/, '');
 
 /** Whether a municipality's own system made the note (`ambGer` 1), which then registers the note's events too. */
-export const isMadeByMunicipality = (accessKey: string): boolean => accessKey[7] === '1';
+export const isMadeByMunicipality = (accessKey: AccessKey): boolean => accessKey[7] === '1';
 
 /**
  * Whether Sefin may cancel the note at this provider's request: the key is that of the provider (E0813), and no system of a municipality made the
  * note (E0831).
  */
-export const isCanceledAtSefin = (accessKey: string, provider: CompanyId): boolean =>
+export const isCanceledAtSefin = (accessKey: AccessKey, provider: CompanyId): boolean =>
   providerOfKey(accessKey) === provider && !isMadeByMunicipality(accessKey);
 
 /** The same of the key of an import, which may have a wrong check digit: Sefin has no note under it (E1831). */
-export const isImportCanceledAtSefin = (accessKey: string, provider: CompanyId): boolean =>
+export const isImportCanceledAtSefin = (accessKey: AccessKey, provider: CompanyId): boolean =>
   isAccessKey(accessKey) && isCanceledAtSefin(accessKey, provider);
 
 /** `pedRegEvento` id of a cancellation. There is one per note, so every attempt carries the same id. */

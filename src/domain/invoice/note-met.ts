@@ -1,3 +1,4 @@
+import type { AccessKey } from '../common/access-key.js';
 import type { InvoiceEventData, OtherSale, ReadInvoiceEvent } from './events.js';
 import { allCameToNothing, type Invoice } from './state.js';
 
@@ -7,7 +8,7 @@ type Met = Pick<InvoiceEventData<'NumberConflictFound'>, 'dpsId' | 'accessKey' |
  * The conflict in which the invoice met this note under its number, with its own customer, amount and description. A log that had lost its end accepts
  * a repeated request again and gives the number of its note again, so the note may be that of the request (ADR 22).
  */
-export const noteMet = (events: readonly ReadInvoiceEvent[], accessKey: string | undefined): Met | undefined => {
+export const noteMet = (events: readonly ReadInvoiceEvent[], accessKey: AccessKey | undefined): Met | undefined => {
   const conflict = events.find(({ type, data }) => type === 'NumberConflictFound' && isOf(data, accessKey));
   return conflict?.type === 'NumberConflictFound' ? conflict.data : undefined;
 };
@@ -20,7 +21,7 @@ export const othersMet = (events: readonly ReadInvoiceEvent[]): readonly Met[] =
   events.flatMap((event) => (event.type === 'NumberConflictFound' && !event.data.sameContent ? [event.data] : []));
 
 /** Whether the invoice met this note under its number, with other content than its own. */
-export const hasMetOther = (events: readonly ReadInvoiceEvent[], accessKey: string | undefined): boolean =>
+export const hasMetOther = (events: readonly ReadInvoiceEvent[], accessKey: AccessKey | undefined): boolean =>
   othersMet(events).some((met) => met.accessKey === accessKey);
 
 /** The notes under DPS ids of the invoice that its settlement as failed has proven or declared to be of other sales. */

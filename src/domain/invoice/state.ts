@@ -116,7 +116,7 @@ export type InvoiceState =
 export const initialInvoice: InvoiceState = { kind: 'none' };
 
 /** Whether the invoice has an outcome and never gets this note: it has failed, or is issued with another one. */
-export const hasEndedWithout = (accessKey: string, state: InvoiceState): boolean => {
+export const hasEndedWithout = (accessKey: AccessKey, state: InvoiceState): boolean => {
   if (state.kind !== 'invoice') return false;
   const { outcome } = state;
   return outcome.status === 'failed' || (outcome.status === 'issued' && outcome.accessKey !== accessKey);

@@ -1,4 +1,4 @@
-import { eventRequestId } from '../common/access-key.js';
+import { type AccessKey, type DpsId, eventRequestId } from '../common/access-key.js';
 import { saysDpsExists } from '../common/authorizer-code.js';
 import { epochMs, type Instant } from '../common/time.js';
 import { unreachable } from '../common/unreachable.js';
@@ -27,14 +27,14 @@ type FoldedInvoice = {
   /** Of these, the attempts under whose DPS id another party's note was found. */
   barred: number;
   /** Of its note, where the log names the key. */
-  accessKey?: string;
+  accessKey?: AccessKey;
   cancellation?: FoldedCancellation;
 };
 
 type FoldedAttempt = {
   attempt: number;
   result: AttemptResult;
-  dpsId: string;
+  dpsId: DpsId;
   attemptedAtMs: number;
   deadlineAtMs: number;
   /** The authorizer said that the DPS exists. */
@@ -178,14 +178,14 @@ const foldIssuance = (fold: FoldedInvoice, event: ReadInvoiceEvent): InvoiceFold
   }
 };
 
-const withKey = (fold: FoldedInvoice, accessKey: string | undefined): FoldedInvoice =>
+const withKey = (fold: FoldedInvoice, accessKey: AccessKey | undefined): FoldedInvoice =>
   accessKey === undefined ? fold : { ...fold, accessKey };
 
 const mayHaveLeftNotes = ({ left, barred }: FoldedInvoice): number => left - barred;
 
 const foldAttempt = (
   fold: FoldedInvoice,
-  data: { attempt: number; dpsId: string; attemptedAt: Instant; deadlineAt: Instant },
+  data: { attempt: number; dpsId: DpsId; attemptedAt: Instant; deadlineAt: Instant },
 ): InvoiceFold | Breach => {
   const last = fold.lastAttempt;
   const { attempt, dpsId } = data;
@@ -287,10 +287,10 @@ const foldCancellation = (fold: FoldedInvoice, event: CancellationEvent): Invoic
   }
 };
 
-const isRequestFor = (accessKey: string, { data }: { data: { requestId: string } }): boolean =>
+const isRequestFor = (accessKey: AccessKey, { data }: { data: { requestId: string } }): boolean =>
   data.requestId.startsWith(eventRequestId(accessKey, ''));
 
-const foldCanceledElsewhere = (fold: FoldedInvoice, accessKey: string): InvoiceFold | Breach => {
+const foldCanceledElsewhere = (fold: FoldedInvoice, accessKey: AccessKey): InvoiceFold | Breach => {
   const { outcome, cancellation } = fold;
   if (outcome !== 'issued') return breach('a note canceled elsewhere that was not issued');
   if ((fold.accessKey ?? accessKey) !== accessKey) return breach('the cancellation elsewhere of another note');

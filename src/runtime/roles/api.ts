@@ -10,7 +10,7 @@ import { cancelInvoice } from '../../app/cancel/cancel-invoice.js';
 import { storeWithFetchedNotes } from '../../app/download/complete-notes.js';
 import { downloadPdf, downloadXml, fairStore } from '../../app/download/download.js';
 import { createDownloadTokens, type DownloadTokens, type SecretsOfDay } from '../../app/download/download-token.js';
-import type { CompanyId, InvoiceAddress } from '../../domain/common/ids.js';
+import type { CompanyId, InvoiceAddress, StreamName } from '../../domain/common/ids.js';
 import { issuableActivities } from '../../domain/company/activities.js';
 import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
@@ -20,6 +20,7 @@ import { listen } from '../../http/server.js';
 import { pause } from '../../lib/pause.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Authorizer } from '../../ports/authorizer.js';
+import type { Revision } from '../../ports/event-log.js';
 import type { PdfRenderer } from '../../ports/pdf.js';
 import { ibsCbsTables } from '../../tables/catalogue.js';
 import { municipalityCode } from '../../tables/municipalities.js';
@@ -210,7 +211,7 @@ const acceptDeps = (
 /** The bounded wait of the cancel route for its row; never an error, as the command is recorded (docs/architecture.md#reading-row-or-fold). */
 const waitForProjection =
   ({ engines }: Parts) =>
-  async (stream: string, revision: number): Promise<void> => {
+  async (stream: StreamName, revision: Revision): Promise<void> => {
     const deadline = performance.now() + PROJECTION_WAIT_MS;
     while (performance.now() < deadline) {
       const row = await engines.readModel.invoice(stream).catch(() => undefined);

@@ -6,7 +6,7 @@ import { createCertificateBreaker } from '../../app/issuing/certificate-breaker.
 import type { IssuerDeps } from '../../app/issuing/deps.js';
 import { unlessExpired } from '../../app/issuing/open-certificate.js';
 import { APPEND_GRACE_SECONDS } from '../../app/issuing/protocol.js';
-import { modes } from '../../domain/common/ids.js';
+import { modes, type StreamName } from '../../domain/common/ids.js';
 import type { InvoiceFacts } from '../../domain/invoice/state.js';
 import { dottedService } from '../../domain/municipality/parameters.js';
 import type { ParametersCache } from '../../ports/municipal-parameters.js';
@@ -24,7 +24,7 @@ import type { Parts } from './parts.js';
 import { CONCURRENT_ISSUES, type Turns } from './turns.js';
 
 /** Reports a fault of work on a stream; the work is tried again. */
-export type OnWorkFault = (stream: string, error: unknown) => void;
+export type OnWorkFault = (stream: StreamName, error: unknown) => void;
 
 /** Starts the work of an issuer: sends and look-ups, the probes of paused environments, municipal parameters and the reconciliation. */
 export const startIssuer = (

@@ -1,4 +1,4 @@
-import { isAccessKey, numberOfKey, providerOfKey } from '../../../domain/common/access-key.js';
+import { type AccessKey, isAccessKey, numberOfKey, providerOfKey } from '../../../domain/common/access-key.js';
 import { publicInvoiceId } from '../../../domain/common/ids.js';
 import { withLineFeeds } from '../../../domain/common/line-ends.js';
 import { decideAuthorized } from '../../../domain/invoice/decide-issuance.js';
@@ -53,7 +53,7 @@ const settleWithNote = (id: string): string =>
   `where it is the same sale, nfse invoice resolve ${id} --as issued --evidence portal once that invoice is indeterminate; else give the line without its id and reference`;
 
 /** A line leads to such an invoice by its id, reference or key. No import records a note on it. */
-const ofIndeterminate = (id: string, accessKey: string | undefined, events: readonly ReadInvoiceEvent[]): string =>
+const ofIndeterminate = (id: string, accessKey: AccessKey | undefined, events: readonly ReadInvoiceEvent[]): string =>
   hasMetOther(events, accessKey)
     ? `met this note under its number with other content, and is indeterminate: give the line without its id, reference and idempotency_key. Where it is the same sale, leave ${id} indeterminate and tell its client that this note counts`
     : `is indeterminate: where the line is of the same sale, nfse invoice resolve ${id} --as issued --evidence portal looks for its note. Else give the line without its id, reference and idempotency_key`;

@@ -1,15 +1,15 @@
 import { isCnpj, providerOfKey } from '../../../domain/common/access-key.js';
-import { parseInvoiceStream, publicInvoiceId } from '../../../domain/common/ids.js';
+import { type CompanyId, parseInvoiceStream, publicInvoiceId } from '../../../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../../../domain/common/time.js';
 import { groupedBy } from '../../../lib/grouped-by.js';
 import { inGroups } from '../../../lib/in-groups.js';
+import type { KeyHolder } from '../../../ports/read-model.js';
 import type { EventStore } from '../../event-store/event-store.js';
 import { loadCompany } from '../company/company-commands.js';
 import { type ImportProblems, LINES_AT_ONCE, type Numbered } from './import-problems.js';
 import { isOnRecord } from './notes-met.js';
 import {
   holdersOfKeys,
-  type KeyHolder,
   type KeyHoldersDeps,
   type Unsettled,
   type UnsettledDeps,
@@ -34,7 +34,7 @@ export const checkCompanies = async (
   }
 };
 
-const notRegistered = (companyId: string): string =>
+const notRegistered = (companyId: CompanyId): string =>
   isCnpj(companyId)
     ? `cnpj ${companyId} is no registered company: nfse company put FILE.json`
     : `cnpj ${companyId} has wrong check digits`;

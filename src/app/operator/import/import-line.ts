@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { providerOfKey } from '../../../domain/common/access-key.js';
+import { type AccessKey, providerOfKey } from '../../../domain/common/access-key.js';
 import {
   type InvoiceId,
   invoiceStream,
@@ -229,7 +229,7 @@ export type PlannedImport = {
  * one.
  */
 type NoteFacts = EmbeddedDps & {
-  accessKey: string;
+  accessKey: AccessKey;
   authorizedAt: Instant;
   mode?: Mode | undefined;
 };

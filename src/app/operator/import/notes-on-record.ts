@@ -7,7 +7,7 @@ import type { InvoiceStatus } from '../../../domain/invoice/status.js';
 import { inGroups } from '../../../lib/in-groups.js';
 import type { Caller } from '../../../ports/authorizer.js';
 import { type EventLog, isEarlier, type LogPosition, type RecordedEvent } from '../../../ports/event-log.js';
-import type { ReadModel } from '../../../ports/read-model.js';
+import type { KeyHolder, ReadModel } from '../../../ports/read-model.js';
 import type { SupportCursor, SupportFilter, SupportReads } from '../../../ports/support-reads.js';
 import { isEndOfTestInvoice } from '../../audit/chain.js';
 import type { EventStore } from '../../event-store/event-store.js';
@@ -27,8 +27,6 @@ export type KeyHoldersDeps = {
 
 const KEYS_AT_ONCE = 500;
 const ROWS_AT_ONCE = 16;
-
-export type KeyHolder = { accessKey: string; stream: StreamName };
 
 /**
  * The invoices that hold these access keys: by the rows, and by the events that the rows do not hold yet. After a loss of the log rows may show invoices

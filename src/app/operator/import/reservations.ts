@@ -1,3 +1,4 @@
+import type { AccessKey } from '../../../domain/common/access-key.js';
 import { type InvoiceId, invoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
 import type { Instant } from '../../../domain/common/time.js';
 import type { InvoiceEvent } from '../../../domain/invoice/events.js';
@@ -73,7 +74,7 @@ const reservationsOf = async (
  * disagree about the streams that are passed over.
  */
 const reservationOfKey = async (
-  accessKey: string,
+  accessKey: AccessKey,
   { mode, companyId }: Pick<Imported, 'mode' | 'companyId'>,
   store: EventStore,
 ): Promise<Reservation> => {
@@ -91,7 +92,7 @@ const reservationOfKey = async (
  * with the end of the log. No other invoice gets the note before that import is completed.
  */
 export const missingKeeper = async (
-  accessKey: string,
+  accessKey: AccessKey,
   data: Pick<Imported, 'mode' | 'companyId'>,
   store: EventStore,
 ): Promise<InvoiceId | undefined> => {

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/common/ids.js';
 import { addSeconds, type Instant, isBefore } from '../../../domain/common/time.js';
 import type { Clock } from '../../../ports/clock.js';
-import type { EventLog, RecordedEvent } from '../../../ports/event-log.js';
+import type { EventLog, RecordedEvent, Revision } from '../../../ports/event-log.js';
 import type { ReadModel } from '../../../ports/read-model.js';
 import type { SealingKeys } from '../../../ports/sealing-keys.js';
 import { appendAudit } from '../../audit/audit-trail.js';
@@ -154,7 +154,7 @@ export type InvoiceHoldings = {
   stream: StreamName;
   foundIn: FoundStream['foundIn'];
   /** Events with sealed fields. Empty for a deleted test invoice. */
-  events: readonly { revision: number; type: string; at: Instant; sealed: readonly string[] }[];
+  events: readonly { revision: Revision; type: string; at: Instant; sealed: readonly string[] }[];
   /** A row of the read model carries customer and description, sealed as in the log. */
   inReadModel: boolean;
   /** Absent for live invoices. */

@@ -108,7 +108,7 @@ const ofMetNote = async (
 };
 
 /** Names the look-ups of support for a DPS id in the database. */
-export const settleLookupKey = (dpsId: string): string => `settle/${dpsId}`;
+export const settleLookupKey = (dpsId: DpsId): string => `settle/${dpsId}`;
 
 const ofDpsId = async (
   dpsId: DpsId,

@@ -1,5 +1,7 @@
+import type { AccessKey } from '../../../domain/common/access-key.js';
 import { parseInvoiceStream, publicInvoiceId, type StreamName } from '../../../domain/common/ids.js';
 import { present } from '../../../domain/common/present.js';
+import type { Instant } from '../../../domain/common/time.js';
 import type { Decision } from '../../../domain/invoice/decision.js';
 import type { ReadInvoiceEvent } from '../../../domain/invoice/events.js';
 import type { Limits } from '../../../domain/invoice/limits.js';
@@ -49,7 +51,7 @@ export type SettleCommand = {
   /** The operator's evidence; kept in the event, sealed. */
   evidence: string;
   /** `issued` only: the access key of the note, when it cannot be found by DPS id. */
-  accessKey?: string;
+  accessKey?: AccessKey;
   /** `failed` only: access keys of notes under the numbers of the invoice that the operator has compared, and says to be of other sales. */
   otherSales?: readonly string[];
 };
@@ -62,7 +64,7 @@ export type SettleDeps = {
   limits: Limits;
   actor: `support:${string}`;
   /** The streams of the invoices that hold this access key. */
-  holdersOf(accessKey: string): Promise<readonly StreamName[]>;
+  holdersOf(accessKey: AccessKey): Promise<readonly StreamName[]>;
   /** Reports a doubtful document and stores the notice for `nfse doctor`; resolves once the notice is stored. */
   notify(notice: IssuerNotice): Promise<void>;
 };
@@ -72,7 +74,7 @@ export type SettleResult =
   | { kind: 'settled'; detail: string }
   | { kind: 'already_so' }
   | { kind: 'refused'; reason: string }
-  | { kind: 'ask_again'; at: string; detail: string };
+  | { kind: 'ask_again'; at: Instant; detail: string };
 
 const refusedResult = (reason: string): SettleResult => ({ kind: 'refused', reason });
 

@@ -1,3 +1,4 @@
+import type { DpsId } from '../../../domain/common/access-key.js';
 import {
   type CompanyId,
   type InvoiceId,
@@ -309,7 +310,7 @@ const documentOf = async (
 };
 
 /** The invoices, in both modes, to which the number of this DPS id was allocated. */
-export const invoiceOfDpsId = async (dpsId: string, log: Pick<EventLog, 'read'>): Promise<readonly StreamName[]> => {
+export const invoiceOfDpsId = async (dpsId: DpsId, log: Pick<EventLog, 'read'>): Promise<readonly StreamName[]> => {
   const owners: StreamName[] = [];
   for (const mode of modes) {
     const { companyId, invoiceId } = (await allocatedInvoice(dpsId, mode, log)) ?? {};

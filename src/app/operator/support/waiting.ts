@@ -153,7 +153,7 @@ const parkedOf = ({ stream, kind, reason, parkedAt }: ParkedWork): readonly Wait
   }));
 
 const ofInvoice = (
-  stream: string,
+  stream: StreamName,
   waiting: (id: string) => Omit<Waiting, 'id' | 'companyId' | 'mode'>,
 ): readonly Waiting[] => {
   const address = parseInvoiceStream(stream);
