@@ -24,12 +24,12 @@ const needs = {
   samples: {
     engine: 'samples',
     isHere: () => existsSync(samplesFolder),
-    absence: 'the official samples are not beside the repository',
+    absence: 'the official samples are not in OFFICIAL_DOCUMENTS',
   },
   specification: {
     engine: 'samples',
     isHere: () => existsSync(specificationFile),
-    absence: 'the specification is not beside the repository',
+    absence: 'the specification is not in OFFICIAL_DOCUMENTS',
   },
   xmlsec1: tool('xmlsec1', 'xmlsec1'),
   xmllint: tool('xmllint', 'xmllint'),
