@@ -109,6 +109,19 @@ const lockFolder = (dataDir: string): string => join(dataDir, 'lock');
 /** Whether a process has ever taken the lock of this data folder. */
 export const wasLocked = (dataDir: string): boolean => existsSync(lockFolder(dataDir));
 
+/**
+ * The process that holds another data folder, if this one is a copy made while that process ran: the lock names the process, and the socket of the owner
+ * in this folder is nobody's. Undefined without a socket, which some copies and file systems do not take.
+ */
+export const ownerOfOriginal = async (dataDir: string): Promise<number | undefined> => {
+  const folder = lockFolder(dataDir);
+  const highest = existsSync(folder) ? (await lockNumbers(folder)).at(-1) : undefined;
+  const lock = highest === undefined ? undefined : await readLockFile(lockPath(folder, highest));
+  if (lock?.socket === undefined || lock.released || !isSeen(lock)) return undefined;
+  const socket = join(folder, lock.socket);
+  return existsSync(socket) && !(await ownerAnswers(socket)) ? lock.pid : undefined;
+};
+
 /** Gives folders that were just made their mode in full, because a umask of root cuts the mode. */
 const letPass = async (highest: string, dataDir: string): Promise<void> => {
   for (let folder = dataDir; folder.length >= highest.length; folder = dirname(folder)) await chmod(folder, PASSABLE);
