@@ -110,16 +110,16 @@ const lockFolder = (dataDir: string): string => join(dataDir, 'lock');
 export const wasLocked = (dataDir: string): boolean => existsSync(lockFolder(dataDir));
 
 /**
- * The process that holds another data folder, if this one is a copy made while that process ran: the lock names the process, and the socket of the owner
- * in this folder is nobody's. Undefined without a socket, which some copies and file systems do not take.
+ * Whether this folder is a copy that was made while a process held the original, which it still does: the lock names that process, and no process
+ * listens on the socket of the owner in this folder. False without a socket, which some copies and file systems do not take.
  */
-export const ownerOfOriginal = async (dataDir: string): Promise<number | undefined> => {
+export const isCopyInUse = async (dataDir: string): Promise<boolean> => {
   const folder = lockFolder(dataDir);
   const highest = existsSync(folder) ? (await lockNumbers(folder)).at(-1) : undefined;
   const lock = highest === undefined ? undefined : await readLockFile(lockPath(folder, highest));
-  if (lock?.socket === undefined || lock.released || !isSeen(lock)) return undefined;
+  if (lock?.socket === undefined || lock.released || !isSeen(lock)) return false;
   const socket = join(folder, lock.socket);
-  return existsSync(socket) && !(await ownerAnswers(socket)) ? lock.pid : undefined;
+  return existsSync(socket) && !(await ownerAnswers(socket));
 };
 
 /** Gives folders that were just made their mode in full, because a umask of root cuts the mode. */
@@ -144,9 +144,12 @@ export const lockDataDir = async (dataDir: string, { waitMs }: { waitMs: number 
   // Under a umask of 000 other users could remove the lock or write one.
   await namingUnwritable(dataDir, makeFolders(folder, 0o755));
   const taken = await namingUnwritable(dataDir, takeLock(folder, { waitMs }));
-  if (taken.kind === 'busy')
-    throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} is in use by ${ownerText(taken.processId)}`);
-  return { release: taken.release };
+  if (taken.kind === 'taken') return { release: taken.release };
+  // To stop the process that the lock names would stop the service of the original.
+  const fault = (await isCopyInUse(dataDir))
+    ? `is a copy made while process ${taken.processId} ran on the original, and the files in it name the database of that process: nfse backup and nfse restore make a copy to work on; for a command set DATA_DIR as the service has it`
+    : `is in use by ${ownerText(taken.processId)}`;
+  throw new EmbeddedPostgresError(`DATA_DIR ${dataDir} ${fault}`);
 };
 
 /**

@@ -3,8 +3,8 @@ import { holdsCluster } from '../../adapters/embedded-postgres/cluster.js';
 import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connection-file.js';
 import {
   clusterFolder,
+  isCopyInUse,
   lockDataDir,
-  ownerOfOriginal,
   prepareDataDir,
   refusalOfOtherUser,
   refuseFileAsDataDir,
@@ -102,7 +102,7 @@ export const openDatabaseServer = async (options: DatabaseServerOptions): Promis
     const running = await findRunning(config.dataDir);
     if (running instanceof Error) {
       if (performance.now() > deadline) throw running;
-    } else if (isAddressed(running)) return running;
+    } else if (typeof running === 'object') return running;
     else if (performance.now() > deadline) throw refusalBeside(running, config.dataDir) ?? lock;
     await pause(100);
   }
@@ -116,10 +116,6 @@ const noDatabase = (dataDir: string): EmbeddedPostgresError =>
 /** Why a command cannot use the database of the process that holds the folder, if another reason than the lock says more. */
 const refusalBeside = (running: Found, dataDir: string): Error | undefined => {
   if (running === 'one_user') return new EmbeddedPostgresError(OLDER);
-  if (typeof running === 'object' && 'original' in running)
-    return new EmbeddedPostgresError(
-      `DATA_DIR ${dataDir} is a copy of the folder of a service that runs (process ${running.original}), and this command would work on the database of that service: set DATA_DIR as the service has it; nfse backup and nfse restore make a copy to work on`,
-    );
   if (running !== 'silent') return undefined;
   // The service starts its database again and again, as on a full disk. To stop that process or to choose another folder would not help.
   return new EmbeddedPostgresSilent(
@@ -127,17 +123,17 @@ const refusalBeside = (running: Found, dataDir: string): Error | undefined => {
   );
 };
 
-/** What is in the folder instead of addresses, `silent` for a database that does not answer, or the refusal of one whose connections are all held. */
-type Found = DatabaseAddresses | { original: number } | 'no_server' | 'one_user' | 'silent' | Error | undefined;
-
-const isAddressed = (found: Found): found is DatabaseAddresses => typeof found === 'object' && 'service' in found;
+/**
+ * What is in the folder instead of addresses: `copy` for the addresses of another folder's service, `silent` for a database that does not answer, or
+ * the refusal of a database whose connections are all held.
+ */
+type Found = DatabaseAddresses | 'no_server' | 'one_user' | 'copy' | 'silent' | Error | undefined;
 
 const findRunning = async (dataDir: string): Promise<Found> => {
   // The database that runs may be that of a restore, whose rows are not complete.
   refuseHalfRestored(dataDir);
   // The copied address leads to the database of the original.
-  const original = await ownerOfOriginal(dataDir);
-  if (original !== undefined) return { original };
+  if (await isCopyInUse(dataDir)) return 'copy';
   const found = await readEmbeddedAddresses(dataDir);
   return typeof found === 'object' ? await connectable(found) : found;
 };
@@ -149,7 +145,7 @@ const openRunning = async (dataDir: string, refusal: EmbeddedPostgresError): Pro
     const running = await findRunning(dataDir);
     if (running instanceof Error) {
       if (performance.now() > deadline) throw running;
-    } else if (isAddressed(running)) return running;
+    } else if (typeof running === 'object') return running;
     else if (running !== 'no_server' || performance.now() > deadline) throw refusal;
     await pause(100);
   }

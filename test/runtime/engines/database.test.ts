@@ -290,26 +290,29 @@ it('a command gives its password to no other program on the port of the data fol
   await fake.close();
 });
 
-it('a command on a copy of the data folder of a service that runs is refused, and does not work on the database of the service', async () => {
-  const home = temporaryFolder();
-  chmodSync(home, 0o711);
-  const dataDir = join(home, 'data');
-  await prepareDataDir(dataDir, chooseOsUser());
-  const lock = await lockDataDir(dataDir, { waitMs: 0 });
-  const original = await startFakePostgres([authentication(3)]);
-  const passwords = { password: 'secret-1', ownerPassword: 'secret-2', servicePassword: 'secret-3' };
-  await writeConnection(dataDir, { port: original.port, ...passwords });
-  const copy = join(home, 'copy');
-  execFileSync('cp', ['-a', dataDir, copy]);
-  const program = runProgram(['src/main.ts', 'company', 'list'], { DATA_DIR: copy });
-  expect((await program.ended).code).toBe(2);
-  expect(program.complaint().trim()).toBe(
-    `DATA_DIR ${copy} is a copy of the folder of a service that runs (process ${process.pid}), and this command would work on the database of that service: set DATA_DIR as the service has it; nfse backup and nfse restore make a copy to work on`,
-  );
-  expect(original.taken()).toBe(0);
-  await lock.release();
-  await original.close();
-});
+it.each(['company list', 'serve'])(
+  '%s on a copy of the data folder of a service that runs is refused, and leaves the database of the service alone',
+  async (command) => {
+    const home = temporaryFolder();
+    chmodSync(home, 0o711);
+    const dataDir = join(home, 'data');
+    await prepareDataDir(dataDir, chooseOsUser());
+    const lock = await lockDataDir(dataDir, { waitMs: 0 });
+    const original = await startFakePostgres([authentication(3)]);
+    const passwords = { password: 'secret-1', ownerPassword: 'secret-2', servicePassword: 'secret-3' };
+    await writeConnection(dataDir, { port: original.port, ...passwords });
+    const copy = join(home, 'copy');
+    execFileSync('cp', ['-a', dataDir, copy]);
+    const program = runProgram(['src/main.ts', ...command.split(' ')], { DATA_DIR: copy, PORT: '0', OPS_PORT: '0' });
+    expect((await program.ended).code).toBe(2);
+    expect(program.complaint().trim()).toBe(
+      `DATA_DIR ${copy} is a copy made while process ${process.pid} ran on the original, and the files in it name the database of that process: nfse backup and nfse restore make a copy to work on; for a command set DATA_DIR as the service has it`,
+    );
+    expect(original.taken()).toBe(0);
+    await lock.release();
+    await original.close();
+  },
+);
 
 describe('a service whose embedded database fails', () => {
   let dataDir: string;
