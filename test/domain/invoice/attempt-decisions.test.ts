@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/invoice/decide-issuance.js';
 import type { Decision } from '../../../src/domain/invoice/decision.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
-import { decideAnswer, decideAttempt } from '../../../src/domain/invoice/send-decisions.js';
+import { decideAnswer, decideAttempt, saidTo } from '../../../src/domain/invoice/send-decisions.js';
 import type { InvoiceState } from '../../../src/domain/invoice/state.js';
 import * as event from '../../support/fixture/invoice.js';
 
@@ -130,5 +130,38 @@ describe('given what is known of an attempt', () => {
       const decision = command(deleted);
       expect('events' in decision ? decision.events : []).toEqual([]);
     }
+  });
+});
+
+type Answer = { httpStatus: number; texts?: readonly string[] };
+
+describe('what the recorded answer to a send said', () => {
+  const toAttempt = (attempt: number, answer: Answer): InvoiceEvent => {
+    const { type, data } = event.unknown(attempt, 2);
+    return { type, data: { ...data, ...answer } };
+  };
+  const toRequest = (request: number, attempt: number, answer: Answer): InvoiceEvent => {
+    const { type, data } = event.cancelUnknown(attempt, 60, [], request);
+    return { type, data: { ...data, ...answer } };
+  };
+  const events: readonly InvoiceEvent[] = [
+    event.accepted(),
+    event.attempted(2, 1),
+    toAttempt(1, { httpStatus: 400, texts: ['to the first'] }),
+    toAttempt(2, { httpStatus: 500 }),
+    toRequest(1, 1, { httpStatus: 401, texts: ['to the first of request 1'] }),
+    toRequest(1, 2, { httpStatus: 402, texts: ['to the second of request 1'] }),
+    toRequest(2, 2, { httpStatus: 403, texts: ['to the second of request 2'] }),
+  ];
+
+  it.each([
+    ['attempt 1', { attempt: 1 }, { httpStatus: 400, texts: ['to the first'] }],
+    ['attempt 2, whose text is missing', { attempt: 2 }, { httpStatus: 500 }],
+    ['attempt 2 of request 1', { attempt: 2, request: 1 }, { httpStatus: 402, texts: ['to the second of request 1'] }],
+    ['attempt 2 of request 2', { attempt: 2, request: 2 }, { httpStatus: 403, texts: ['to the second of request 2'] }],
+    ['an attempt without an answer', { attempt: 3 }, {}],
+    ['a request without an answer', { attempt: 1, request: 2 }, {}],
+  ])('is found for %s', (_name, key, expected) => {
+    expect(saidTo(events, key)).toEqual(expected);
   });
 });
