@@ -69,7 +69,7 @@ const sweeperOf = (deps: IssuingDeps, { engines, queue, roles, traces }: Parts, 
 });
 
 /** Shows the parked work items of the in-process queue to operator commands, until the signal aborts. */
-export const showParked = ({ queue, engines, logger }: Parts, signal: AbortSignal): Promise<void> =>
+const showParked = ({ queue, engines, logger }: Parts, signal: AbortSignal): Promise<void> =>
   mirrorParked(queue, createParkedItems(engines.pool), signal, (error) =>
     logger.debug({ msg: 'the list of parked work items could not be written', ...faultFields(error) }),
   );

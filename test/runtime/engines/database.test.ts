@@ -8,7 +8,7 @@ import { chooseOsUser } from '../../../src/adapters/embedded-postgres/os-user.js
 import { schemaLines } from '../../../src/adapters/sql/database-checks.js';
 import { migrate } from '../../../src/adapters/sql/migrate.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
-import { openPool } from '../../../src/adapters/sql/pool.js';
+import { openPool, overPool } from '../../../src/adapters/sql/pool.js';
 import { readConfig } from '../../../src/runtime/config/config.js';
 import { createLogger, type Logger } from '../../../src/runtime/config/logger.js';
 import {
@@ -339,10 +339,8 @@ describe('a service whose embedded database fails', () => {
       error: 'EmbeddedPostgresError',
       reason: expect.stringMatching(reason),
     });
-  const ask = async (connectionString: string, sql: string): Promise<void> => {
-    const pool = openPool({ connectionString, max: 1, applicationName: 'test' });
-    await pool.query(sql).finally(() => pool.end());
-  };
+  const ask = (connectionString: string, sql: string): Promise<unknown> =>
+    overPool({ connectionString, applicationName: 'test' }, (pool) => pool.query(sql));
 
   it('logs why the database does not start again', async () => {
     const control = join(dataDir, 'postgres', 'global', 'pg_control');
