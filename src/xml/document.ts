@@ -1,6 +1,7 @@
 import { ParseOption, XmlDocument, XmlElement, XmlParseError } from 'libxml2-wasm';
 import type { Canonicalization } from './algorithms.js';
 import { countXml } from './bounds.js';
+import { type Parsed, parseWellFormed, textAt } from './parse.js';
 
 type Opened<T> = { ok: true; value: T } | { ok: false; reason: string };
 
@@ -23,6 +24,18 @@ export const withXmlDocument = <T>(xml: Buffer, use: (document: XmlDocument) => 
   } finally {
     document.dispose();
   }
+};
+
+/** Parses a received document that libxml2 finds well-formed. */
+export const parseXml = (xml: Buffer): Parsed => {
+  const wellFormed = withXmlDocument(xml, () => true);
+  return wellFormed.ok ? parseWellFormed(xml) : wellFormed;
+};
+
+/** Reads texts by their paths; undefined for a document that cannot be parsed. */
+export const textsOf = (xml: Buffer): ((path: string) => string | undefined) | undefined => {
+  const parsed = parseXml(xml);
+  return parsed.ok ? (path) => textAt(parsed.root, path) : undefined;
 };
 
 /** Looks at the elements of a received document, however they are kept. Names are local names. */

@@ -1,23 +1,16 @@
 import { XMLParser } from 'fast-xml-parser';
-import { withXmlDocument } from './document.js';
 
 /** An element: its text when it has no children and no attributes, else its parts by name (attributes begin with `@`). */
 export type XmlValue = string | XmlParts | readonly XmlValue[];
 
 export type XmlParts = { readonly [name: string]: XmlValue };
 
-type Parsed = { ok: true; root: XmlParts } | { ok: false; reason: string };
+export type Parsed = { ok: true; root: XmlParts } | { ok: false; reason: string };
 
 /**
- * Parses a received document. libxml2 checks well-formedness first, because fast-xml-parser accepts unclosed tags and two roots. Values stay text:
- * a 50-digit access key never becomes a number. Without a DTD only the predefined entities exist.
+ * Parses a document that libxml2 has read before, at the latest when the document came: fast-xml-parser accepts unclosed tags and two roots. Values
+ * stay text: a 50-digit access key never becomes a number. Without a DTD only the predefined entities exist.
  */
-export const parseXml = (xml: Buffer): Parsed => {
-  const wellFormed = withXmlDocument(xml, () => true);
-  return wellFormed.ok ? parseWellFormed(xml) : wellFormed;
-};
-
-/** The same for a document that libxml2 has already read. */
 export const parseWellFormed = (xml: Buffer): Parsed => {
   try {
     const root: unknown = parser.parse(withoutSections(xml.toString('utf8')));
@@ -26,12 +19,6 @@ export const parseWellFormed = (xml: Buffer): Parsed => {
     // The parser refuses names such as __proto__ by throwing.
     return { ok: false, reason: 'a name that is not allowed' };
   }
-};
-
-/** Reads texts by their paths; undefined for a document that cannot be parsed. */
-export const textsOf = (xml: Buffer): ((path: string) => string | undefined) | undefined => {
-  const parsed = parseXml(xml);
-  return parsed.ok ? (path) => textAt(parsed.root, path) : undefined;
 };
 
 /** The node at `path` (`NFSe/infNFSe/nNFSe`); undefined when it is absent or a step before it is repeated. */

@@ -54,6 +54,12 @@ describe('the source', () => {
     expect(withService.filter((target) => /^(?:nats|node-forge|xml-crypto|marked)\b/.test(target))).toEqual([]);
   });
 
+  it('loads no second reader of XML in the thread that draws: kept notes were judged when they came', () => {
+    const loaded = [...loadedWith('src/adapters/pdf/worker.js', files)];
+    expect(loaded).toContain('fast-xml-parser');
+    expect(loaded.filter((target) => /^(?:libxml2-wasm|xml-crypto|node-forge)\b/.test(target))).toEqual([]);
+  });
+
   it('loads nothing of OpenTelemetry with the service, which asks for it only when it is to trace', () => {
     expect(withService).toContain('src/runtime/tracing/traces.js');
     expect(withService.filter((target) => /opentelemetry/.test(target))).toEqual([]);

@@ -4,8 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAccessKey } from '../../src/domain/common/access-key.js';
+import { parseXml } from '../../src/xml/document.js';
 import { gzipBase64 } from '../../src/xml/packing.js';
-import { parseXml, textAt } from '../../src/xml/parse.js';
+import { textAt } from '../../src/xml/parse.js';
 import {
   address,
   addressAbroad,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_TYPES } from '../../src/simulator/event/kinds.js';
-import { parseXml, textAt } from '../../src/xml/parse.js';
+import { parseXml } from '../../src/xml/document.js';
+import { textAt } from '../../src/xml/parse.js';
 import {
   address,
   COMPANY,

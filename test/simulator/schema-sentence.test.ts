@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEMAS, schemaSentence } from '../../src/simulator/schema-sentence.js';
-import { withXmlDocument } from '../../src/xml/document.js';
-import { parseXml } from '../../src/xml/parse.js';
+import { parseXml, withXmlDocument } from '../../src/xml/document.js';
 import { schemaFaultsWithValues } from '../../src/xml/schema.js';
 import { customer, dpsXml, testClock } from '../support/harness/simulator.js';
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { element, elementWith, field, text } from '../../src/domain/common/canonical-xml.js';
+import { parseXml } from '../../src/xml/document.js';
 import { gunzipBase64, gzipBase64 } from '../../src/xml/packing.js';
-import { attributeAt, nodesAt, parseXml, textAt } from '../../src/xml/parse.js';
+import { attributeAt, nodesAt, textAt } from '../../src/xml/parse.js';
 import { noteAround, unsignedDps } from '../support/fixture/xml-documents.js';
 
 /** Any character, with those that escaping is about made common. */

@@ -10,8 +10,9 @@ import { present } from '../../domain/common/present.js';
 import { type Instant, instantOfStamp } from '../../domain/common/time.js';
 import { tpAmb } from '../../domain/dps/layout.js';
 import type { AuthorizedNote, RegisteredEvent } from '../../ports/authorizer.js';
+import { parseXml } from '../../xml/document.js';
 import { gunzipBase64, gzipBase64 } from '../../xml/packing.js';
-import { attributeAt, parseXml, textAt } from '../../xml/parse.js';
+import { attributeAt, textAt } from '../../xml/parse.js';
 import {
   type AuthorizerDocument,
   type AuthorizerDocumentKind,

@@ -99,7 +99,7 @@ export const sessionOver = (
       const [{ verifyIndependently }, { embeddedDigest }, { textsOf }] = await Promise.all([
         import('../../xml/verify-independently.js'),
         import('../../xml/received.js'),
-        import('../../xml/parse.js'),
+        import('../../xml/document.js'),
       ]);
       return { oracle: verifyIndependently, embeddedDigest, textsOf };
     },

@@ -1,7 +1,8 @@
 import { type Canonical, element, field } from '../../domain/common/canonical-xml.js';
 import type { Instant } from '../../domain/common/time.js';
+import { parseXml } from '../../xml/document.js';
 import { gunzipBase64 } from '../../xml/packing.js';
-import { parseXml, textAt } from '../../xml/parse.js';
+import { textAt } from '../../xml/parse.js';
 import { wholeSecond } from '../clock.js';
 import type { Environment, World } from '../environment.js';
 import { newAccessKey } from '../note/access-key.js';

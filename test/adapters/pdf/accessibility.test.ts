@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { parseXml } from '../../../src/xml/parse.js';
+import { parseXml } from '../../../src/xml/document.js';
 import { describeWith } from '../../support/needs.js';
 import { openRenderer } from './support/drawing.js';
 import { alteredXml, customerNames, marks, noteOfCustomer, noteXml } from './support/notes.js';

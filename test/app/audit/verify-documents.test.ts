@@ -6,7 +6,7 @@ import { verifyDocuments } from '../../../src/app/audit/verify-documents.js';
 import { issueCertificate } from '../../../src/certificates/issue-certificate.js';
 import type { InvoiceEvent } from '../../../src/domain/invoice/events.js';
 import type { EventLog } from '../../../src/ports/event-log.js';
-import { textsOf } from '../../../src/xml/parse.js';
+import { textsOf } from '../../../src/xml/document.js';
 import { embeddedDigest } from '../../../src/xml/received.js';
 import { signDocument } from '../../../src/xml/sign.js';
 import { verifyIndependently } from '../../../src/xml/verify-independently.js';

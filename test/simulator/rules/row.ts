@@ -7,7 +7,7 @@ import { placeOfIncidence } from '../../../src/simulator/rules/incidence.js';
 import type { Company, Municipality, Person } from '../../../src/simulator/state/entries.js';
 import type { Note } from '../../../src/simulator/state/ledger.js';
 import { classification } from '../../../src/tables/catalogue.js';
-import { parseXml } from '../../../src/xml/parse.js';
+import { parseXml } from '../../../src/xml/document.js';
 import {
   COMPANY,
   CUSTOMER,

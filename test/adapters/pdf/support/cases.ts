@@ -3,7 +3,7 @@ import type { PdfMarks } from '../../../../src/ports/pdf.js';
 import { simulatorTables } from '../../../../src/runtime/engines/simulator-tables.js';
 import { buildNfse } from '../../../../src/simulator/note/nfse.js';
 import { readDps } from '../../../../src/simulator/rules/dps.js';
-import { parseXml } from '../../../../src/xml/parse.js';
+import { parseXml } from '../../../../src/xml/document.js';
 import { sample } from '../../../support/fixture/samples.js';
 import { fullXml } from './full-note.js';
 import { alteredXml, marks, noteXml } from './notes.js';
