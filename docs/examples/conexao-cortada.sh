@@ -63,7 +63,9 @@ contar_recusa() {
 
 e_final() { grep -q '"retryable":false' "$pasta/corpo"; }
 
-corpo="{\"amount_in_cents\": $centavos, \"description\": \"Consultoria\", \"reference\": \"$pedido\"}"
+# A linha do serviço vendido, uma das que GET /v1/activities mostra. Sem ela a nota sairia na linha padrão da empresa.
+linha='"cnae": "6201501", "service_code": "010601"'
+corpo="{\"amount_in_cents\": $centavos, \"description\": \"Consultoria em tecnologia\", $linha, \"reference\": \"$pedido\"}"
 id=''
 for tentativa in 1 2 3 4 5 6; do
   status=$(pedir "$url/v1/nfse" -H 'Content-Type: application/json' -H "Idempotency-Key: $pedido-1" -d "$corpo")

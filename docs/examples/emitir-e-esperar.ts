@@ -18,6 +18,9 @@ if (!/^[!-~]{1,64}$/.test(pedido) || !/^[0-9]{1,16}$/.test(centavos)) {
   );
   process.exit(1);
 }
+/** A linha do serviço vendido, uma das que GET /v1/activities mostra. Sem ela a nota sairia na linha padrão da empresa. */
+const LINHA = { cnae: '6201501', service_code: '010601' };
+
 const cliente = createClient({
   baseUrl: process.env.NFSE_URL ?? 'http://127.0.0.1:3000',
   key: process.env.NFSE_KEY ?? '',
@@ -49,6 +52,7 @@ try {
     {
       amount_in_cents: Number(centavos),
       description: 'Consultoria em tecnologia, {{mes_extenso}} de {{ano}}',
+      ...LINHA,
       customer: { document: '11222333000181', name: 'CLIENTE FICTICIO COMERCIO LTDA' },
       reference: pedido,
     },

@@ -10,6 +10,8 @@
 declare(strict_types=1);
 
 const TENTATIVAS = 6;
+/** A linha do serviço vendido, uma das que GET /v1/activities mostra. Sem ela a nota sairia na linha padrão da empresa. */
+const LINHA = ['cnae' => '6201501', 'service_code' => '010601'];
 define('URL', rtrim(getenv('NFSE_URL') ?: 'http://127.0.0.1:3000', '/'));
 
 /** A recusa da API. repetida: uma tentativa de antes não teve resposta, e pode ter emitido. */
@@ -103,6 +105,7 @@ $corpo = [
     'description' => 'Consultoria em tecnologia',
     'customer' => ['document' => '11222333000181', 'name' => 'CLIENTE FICTICIO COMERCIO LTDA'],
     'reference' => $pedido,
+    ...LINHA,
 ];
 try {
     [$nota, $espera] = chamar('POST', '/v1/nfse', $corpo, "$pedido-1");

@@ -19,6 +19,9 @@ import urllib.request
 URL = (os.environ.get("NFSE_URL") or "http://127.0.0.1:3000").rstrip("/")
 CHAVE_DA_API = os.environ.get("NFSE_KEY", "")
 
+# A linha do serviço vendido, uma das que GET /v1/activities mostra. Sem ela a nota sairia na linha padrão da empresa.
+LINHA = {"cnae": "6201501", "service_code": "010601"}
+
 
 class SemDesvio(urllib.request.HTTPRedirectHandler):
     """Um desvio levaria a chave e a resposta a outro servidor: ele conta como resposta que não é da API."""
@@ -107,6 +110,7 @@ def emitir(pedido, centavos):
     corpo = {
         "amount_in_cents": centavos,
         "description": "Consultoria em tecnologia",
+        **LINHA,
         "customer": {"document": "11222333000181", "name": "CLIENTE FICTICIO COMERCIO LTDA"},
         "reference": pedido,
     }

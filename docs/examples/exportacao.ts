@@ -23,6 +23,9 @@ const cliente = createClient({
 const pedido: IssueRequest = {
   amount_in_cents: 125_050,
   description: 'Software development',
+  // A linha do serviço vendido, uma das que GET /v1/activities mostra.
+  cnae: '6201501',
+  service_code: '010101',
   reference: fatura,
   customer: {
     type: 'foreign',

@@ -20,6 +20,9 @@ const cliente = createClient({
   key: process.env.NFSE_KEY ?? '',
 });
 
+/** A linha do serviço vendido, uma das que GET /v1/activities mostra. Sem ela a nota sairia na linha padrão da empresa. */
+const LINHA = { cnae: '6201501', service_code: '010601' };
+
 // No lugar do banco de dados da loja.
 const ARQUIVO = 'pedidos.json';
 const pedidos = new Map<string, Pedido>(existsSync(ARQUIVO) ? JSON.parse(readFileSync(ARQUIVO, 'utf8')) : []);
@@ -29,15 +32,16 @@ const gravar = (numero: string, pedido: Pedido): void => {
   renameSync(`${ARQUIVO}.novo`, ARQUIVO);
 };
 
-/** Uma recusa que não é do pedido: o suporte corrige o cadastro da empresa, e o pedido continua aberto. */
-const ehDaEmpresa = (erro: ApiError): boolean => /^(?:company\.|nfse\.(?:municipal|nbs|cnae))/.test(erro.code);
+/** Uma recusa que não é do pedido: a linha ou o cadastro da empresa é corrigido, e o pedido continua aberto. */
+const ehDaEmpresa = (erro: ApiError): boolean =>
+  /^(?:company\.|nfse\.(?:municipal|nbs|cnae|service_code))/.test(erro.code);
 
 const NAO_MOSTRADA =
   'A API não mostra a nota: a de teste é apagada depois de 7 dias, e outra precisa de outra reference. Em produção, chame o suporte.';
 
 const emitir = async (numero: string, pedido: Pedido): Promise<void> => {
   const reference = `loja-${numero}`;
-  const corpo = { amount_in_cents: pedido.centavos, description: `Pedido ${numero}`, reference };
+  const corpo = { amount_in_cents: pedido.centavos, description: `Pedido ${numero}`, reference, ...LINHA };
   try {
     const id = pedido.nota ?? (await cliente.issue(corpo, { idempotencyKey: pedido.chave })).id;
     gravar(numero, { ...pedido, nota: id });

@@ -19,6 +19,9 @@ const cliente = createClient({
   key: process.env.NFSE_KEY ?? '',
 });
 
+/** A linha do serviço vendido, uma das que GET /v1/activities mostra. Sem ela a nota sairia na linha padrão da empresa. */
+const LINHA = { cnae: '6201501', service_code: '010601' };
+
 const nome = (pedido: string, tentativa: number): string => `hono-${pedido}-${tentativa}`;
 
 const app = new Hono();
@@ -36,7 +39,7 @@ app.post('/pedidos/:pedido/nota/:tentativa{[1-9]}', async (c) => {
   if (typeof corpo?.centavos !== 'number') return c.json({ erro: 'falta o número centavos', repetir: false }, 400);
   const reference = nome(pedido, tentativa);
   const nota = await cliente.issue(
-    { amount_in_cents: corpo.centavos, description: `Pedido ${pedido}`, reference },
+    { amount_in_cents: corpo.centavos, description: `Pedido ${pedido}`, reference, ...LINHA },
     { idempotencyKey: reference },
   );
   return c.json(nota, 202, { 'Retry-After': '3' });

@@ -14,6 +14,9 @@ import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync
 import { createClient, type Invoice, type IssueRequest } from 'nfse-issuance-service/client';
 import { ApiError, isRefusal } from 'nfse-issuance-service/client/errors';
 
+/** A linha do serviço destas vendas, uma das que GET /v1/activities mostra. Vendas de vários serviços precisam dela numa coluna. */
+const LINHA = { cnae: '6201501', service_code: '010601' };
+
 type Fato = { chave: string; corpo?: IssueRequest; id?: string; fim?: string; mensagem?: string };
 
 const [csv = 'vendas.csv', livro = 'livro.jsonl'] = process.argv.slice(2);
@@ -72,7 +75,7 @@ for (const { numero, campos } of vendas) {
     parar(`${onde}: pedido e tentativa não levam espaços nem acentos, e têm juntos 58 caracteres no máximo`);
   // Cada campo entra só quando a coluna tem valor: um nome sem documento vai na nota, e o nome de um CNPJ pode faltar.
   const customer = { ...(document === '' ? {} : { document }), ...(name === '' ? {} : { name }) };
-  const dados = { amount_in_cents: Number(centavos), description, reference };
+  const dados = { amount_in_cents: Number(centavos), description, reference, ...LINHA };
   const corpo = document + name === '' ? dados : { ...dados, customer };
   const igual = novas.get(reference);
   if (igual !== undefined)
@@ -99,9 +102,9 @@ const ehDaLinha = (nota: Invoice, { amount_in_cents, description, customer }: Is
   // O nome de um CNPJ na nota pode ser o do cadastro da Receita.
   (customer?.document !== undefined || nota.customer?.name === customer?.name);
 
-/** Uma recusa que não é da linha: o suporte corrige o cadastro da empresa, e a linha continua aberta. */
+/** Uma recusa que não é da venda: LINHA ou o cadastro da empresa é corrigido, e a venda continua aberta. */
 const ehDaEmpresa = (erro: unknown): erro is ApiError =>
-  erro instanceof ApiError && /^(?:company\.|nfse\.(?:municipal|nbs|cnae))/.test(erro.code);
+  erro instanceof ApiError && /^(?:company\.|nfse\.(?:municipal|nbs|cnae|service_code))/.test(erro.code);
 let parada = '';
 
 // 4. O que ainda não tem id é enviado. Quando passa do limite por minuto, o cliente espera o Retry-After da API.

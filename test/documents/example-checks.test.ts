@@ -32,6 +32,7 @@ const OF_THE_COMPANY = [
   'nfse.municipal_registration_missing',
   'nfse.nbs_invalid',
   'nfse.cnae_missing_nbs',
+  'nfse.service_code_not_allowed',
 ];
 
 const noRoute = refused(404, 'route_not_found');

@@ -192,6 +192,11 @@ describeWithPostgres('the examples against the service, over a line with acciden
     expect(cancels[0]?.answer).toEqual({ kind: 'cut' });
   });
 
+  it('has seen the line of the activity in each request', () => {
+    for (const { body } of issuePosts())
+      expect(JSON.parse(body)).toMatchObject({ cnae: '6201501', service_code: expect.stringMatching(/^010[16]01$/) });
+  });
+
   it('was never asked again before Retry-After was over', () => {
     const early = line.passed.filter((one, at) => {
       const before = line.passed.slice(0, at).findLast(({ path, key }) => path === one.path && key === one.key);

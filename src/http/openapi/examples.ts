@@ -16,10 +16,12 @@ export const issueExamples = {
     value: { amount_in_cents: 125_050, description: 'Desenvolvimento de software em {{mes_extenso}} de {{ano}}' },
   },
   cliente: {
-    summary: 'Nota com cliente e reference',
+    summary: 'Nota com cliente, reference e a linha do serviço',
     value: {
       amount_in_cents: 80_000,
-      description: 'Consultoria',
+      description: 'Desenvolvimento de software',
+      cnae: '6201501',
+      service_code: '010101',
       customer: { document: '98765432000198', name: 'Cliente Exemplo Ltda' },
       reference: 'pedido-1042',
     },

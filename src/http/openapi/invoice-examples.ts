@@ -26,7 +26,7 @@ const invoiceOf = (status: InvoiceBody['status'], fields: Partial<InvoiceBody> =
     livemode: false,
     status,
     amount_in_cents: 80_000,
-    description: 'Consultoria em novembro de 2026',
+    description: 'Desenvolvimento de software',
     competence: '2026-11-21',
     customer: fields.customer ?? { document: '98765432000198', name: 'CLIENTE EXEMPLO LTDA', type: 'br' as const },
     foreign_amount: fields.foreign_amount,

@@ -36,6 +36,11 @@ describe('the code samples', () => {
   it('of the issue route all send an Idempotency-Key', () => {
     for (const { source } of samplesOf('issue_nfse', '')) expect(source).toMatch(/Idempotency-Key\W+pedido-1042-1/);
   });
+
+  it('of the issue route all name the line of the activity', () => {
+    for (const { source } of samplesOf('issue_nfse', ''))
+      expect(source).toMatch(/"cnae": "6201501",\s+"service_code": "010101"/);
+  });
 });
 
 /** Program, arguments and the name of the file that holds the sample. */
