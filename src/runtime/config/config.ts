@@ -6,7 +6,7 @@ import { type Mode, modes } from '../../domain/common/ids.js';
 import { misspeltName } from '../../domain/common/nearest-name.js';
 import { combinationProblems, isLoopbackInUrl } from './checks.js';
 import { environment, FROM_FILE } from './environment.js';
-import { checkMasterKey, readCertificates, readToken } from './secret-files.js';
+import { checkMasterKey, readCertificates, readToken, unreadable } from './secret-files.js';
 
 export const roles = ['api', 'projector', 'relay', 'issuer', 'sweeper'] as const;
 export type Role = (typeof roles)[number];
@@ -101,8 +101,8 @@ const withFiles = (env: NodeJS.ProcessEnv): { values: Record<string, string>; pr
     if (values[name] !== undefined) problems.push(`${name} and ${name}_FILE are both set`);
     try {
       values[name] = readFileSync(file, 'utf8').trim();
-    } catch {
-      problems.push(`${name}_FILE cannot be read`);
+    } catch (error) {
+      problems.push(unreadable(`${name}_FILE`, error));
     }
   }
   return { values, problems };

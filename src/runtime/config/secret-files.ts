@@ -33,6 +33,14 @@ const isRow = (token: string): boolean => {
   return steps.length > token.length / 2;
 };
 
+/** Why the file of the variable `name` cannot be read. Never its path: an address with a password may have been put into the wrong variable. */
+export const unreadable = (name: string, error: unknown): string => {
+  const code = errorCode(error);
+  if (code === 'ENOENT') return `${name} cannot be read: there is no such file`;
+  const why = isDenied(error) ? ': the user of the service may not read the file' : '';
+  return `${name} cannot be read (${code ?? 'unknown error'})${why}`;
+};
+
 /** Reads the token from `file`, without surrounding white space. Problems are added to `problems` under the variable's `name`. */
 export const readToken = (name: string, file: string | undefined, problems: string[]): string | undefined => {
   if (file === undefined) return undefined;
@@ -41,8 +49,8 @@ export const readToken = (name: string, file: string | undefined, problems: stri
     const weakness = weaknessOf(token);
     if (weakness !== undefined) problems.push(`${name} ${weakness}`);
     return token;
-  } catch {
-    problems.push(`${name} cannot be read`);
+  } catch (error) {
+    problems.push(unreadable(name, error));
     return undefined;
   }
 };
@@ -78,8 +86,8 @@ export const readCertificates = (name: string, file: string | undefined, problem
     const found = certificatesIn(readFileSync(file, 'utf8'));
     if (found === undefined) problems.push(`${name} is not a PEM file of certificates`);
     return found ?? [];
-  } catch {
-    problems.push(`${name} cannot be read`);
+  } catch (error) {
+    problems.push(unreadable(name, error));
     return [];
   }
 };

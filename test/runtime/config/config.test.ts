@@ -32,13 +32,15 @@ const KEY = { MASTER_KEY_FILE: keyFile };
 describe('the environment', () => {
   it('of a simulator apart from the service does without the variables of the service', () => {
     const env = { AUTHORIZER_CA_FILE: '/none/ca.pem', DATABASE_URL_FILE: '/none/url', SIMULATOR_PORT: '3443' };
-    expect(readConfig(env)).toMatchObject({ problems: expect.arrayContaining(['AUTHORIZER_CA_FILE cannot be read']) });
+    expect(readConfig(env)).toMatchObject({
+      problems: expect.arrayContaining(['AUTHORIZER_CA_FILE cannot be read: there is no such file']),
+    });
     const own = { DATA_DIR: '/srv/simulator', LOG_LEVEL: 'debug' };
     expect(readSimulatorConfig({ ...env, ...own })).toMatchObject({
       config: { dataDir: '/srv/simulator', logLevel: 'debug', simulator: { port: 3443 } },
     });
     const wrong = readSimulatorConfig({ ...env, SIMULATOR_CA_FILE: '/none/ca.pem' });
-    expect(wrong).toEqual({ problems: ['SIMULATOR_CA_FILE cannot be read'] });
+    expect(wrong).toEqual({ problems: ['SIMULATOR_CA_FILE cannot be read: there is no such file'] });
   });
 
   it('has the defaults of the operator interface', () => {
@@ -298,7 +300,9 @@ describe('the environment', () => {
     expect(problemsOf({ ...env, DATABASE_URL: 'postgres://db/other' })).toEqual([
       'DATABASE_URL and DATABASE_URL_FILE are both set',
     ]);
-    expect(problemsOf({ ...env, DATABASE_URL_FILE: '/nowhere' })).toContain('DATABASE_URL_FILE cannot be read');
+    expect(problemsOf({ ...env, DATABASE_URL_FILE: '/nowhere' })).toContain(
+      'DATABASE_URL_FILE cannot be read: there is no such file',
+    );
   });
 
   it('names in a message the file variable whose address was used', () => {
@@ -320,7 +324,10 @@ describe('the environment', () => {
     ['SIMULATOR_CA_FILE', ({ simulator }: Config) => simulator.clientAuthorities],
   ] as const)('reads the certificates of %s, beside the other problems', (name, certificates) => {
     const file = join(temporaryFolder(), 'ca.pem');
-    expect(problemsOf({ PORT: 'x', [name]: file })).toEqual([`${name} cannot be read`, expect.stringMatching(/^PORT/)]);
+    expect(problemsOf({ PORT: 'x', [name]: file })).toEqual([
+      `${name} cannot be read: there is no such file`,
+      expect.stringMatching(/^PORT/),
+    ]);
     writeFileSync(file, 'junk');
     expect(problemsOf({ [name]: file })).toEqual([`${name} is not a PEM file of certificates`]);
     const { certificatePem } = issueCertificate({ subjectName: 'CA', validDays: 1, now: '2026-11-21T12:00:00.000Z' });
@@ -332,7 +339,10 @@ describe('the environment', () => {
   it('reads the operator token, and refuses one that could be guessed or cannot be read', () => {
     const file = join(temporaryFolder(), 'token');
     const env = { OPS_HOST: '0.0.0.0', OPERATOR_TOKEN_FILE: file };
-    expect(problemsOf(env)).toEqual(['OPERATOR_TOKEN_FILE cannot be read']);
+    expect(problemsOf(env)).toEqual(['OPERATOR_TOKEN_FILE cannot be read: there is no such file']);
+    expect(problemsOf({ METRICS_TOKEN_FILE: temporaryFolder() })).toEqual([
+      'METRICS_TOKEN_FILE cannot be read (EISDIR)',
+    ]);
     writeFileSync(file, 'fifteen letters\n');
     expect(problemsOf(env)).toEqual(['OPERATOR_TOKEN_FILE must hold at least 16 characters']);
     writeFileSync(file, 'abababababababab\n');

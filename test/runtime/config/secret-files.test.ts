@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { weaknessOf } from '../../../src/runtime/config/secret-files.js';
+import { unreadable, weaknessOf } from '../../../src/runtime/config/secret-files.js';
 
 describe('a token for operators', () => {
   it.each([
@@ -25,4 +25,13 @@ describe('a token for operators', () => {
     }
     expect(weaknessOf('correct-horse-battery-staple')).toBeUndefined();
   });
+});
+
+it.each([
+  ['ENOENT', 'NATS_URL_FILE cannot be read: there is no such file'],
+  ['EACCES', 'NATS_URL_FILE cannot be read (EACCES): the user of the service may not read the file'],
+  ['EISDIR', 'NATS_URL_FILE cannot be read (EISDIR)'],
+])('says after %s why a file cannot be read, and never its path', (code, line) => {
+  const error = Object.assign(new Error("open 'nats://user:secret@host'"), { code });
+  expect(unreadable('NATS_URL_FILE', error)).toBe(line);
 });
