@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { badUsage, type Command, done, refused, textFlag } from '../../cli/command.js';
 import { readOperatorText } from '../../cli/flags.js';
 import { AddressInvalid } from '../../ports/engine-address.js';
@@ -100,12 +101,14 @@ export const addMasterKeyCommand = (registered: () => Promise<readonly { generat
       import('../../adapters/embedded-postgres/data-dir.js'),
     ]);
     const named = textFlag(flags, 'generation');
+    // The start, or a give-up, seals with the only key of a new file: a rotation would be refused.
+    const next = existsSync(file) ? ', then nfse master-key rotate' : '';
     const generation = await addMasterKey(
       file,
       named === undefined ? { registered: await registered(), takeLock } : { named, takeLock },
     );
     return done(
-      `${generation} was added to ${file}: copy the file to where you keep its copy and to every machine, then nfse master-key rotate`,
+      `${generation} was added to ${file}: copy the file to where you keep its copy and to every machine${next}`,
       { generation },
     );
   },
