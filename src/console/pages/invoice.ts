@@ -77,7 +77,7 @@ ${table(
     say('Evento', 'Event'),
     say('Quem', 'Who'),
     say('Evidência', 'Evidence'),
-    say('Id do pedido', 'Request id'),
+    say('Id da requisição', 'Request id'),
   ],
   timeline.map(({ at, event, who, evidence, request_id }) => [
     timeOf(context, at),

@@ -57,7 +57,7 @@ const apiHealth = ({ roles, readiness, switchedOff }: RoleSources): Seen => {
   return {
     role: 'api',
     health: ready ? 'ok' : 'bad',
-    detail: ready ? ['recebe pedidos', 'takes requests'] : [why, why],
+    detail: ready ? ['recebe requisições', 'takes requests'] : [why, why],
   };
 };
 

@@ -24,7 +24,7 @@ window.Redoc.init(
       download: 'Baixar',
       downloadSpecification: 'Baixar o documento OpenAPI',
       responses: 'Respostas',
-      requestSamples: 'Exemplos do pedido',
+      requestSamples: 'Exemplos da requisição',
       responseSamples: 'Exemplos da resposta',
     },
     theme: {
