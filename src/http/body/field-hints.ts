@@ -29,7 +29,7 @@ const WITHOUT_FIELD: Readonly<Record<string, string>> = {
   'Não há webhooks: consulte GET /v1/nfse/{id} até o resultado.':
     'webhook webhooks webhookUrl callback callbackUrl notificationUrl postbackUrl',
   'A competência e a data de emissão são sempre as do recebimento da requisição.':
-    'competence competencia dCompet dataEmissao issueDate issuedAt dhEmi data date',
+    'competence competencia dataCompetencia mesCompetencia dCompet dataEmissao issueDate issuedAt dhEmi data date',
   'O serviço não envia mensagens ao cliente: entregue você o PDF da nota.':
     'email mail emails sendEmail enviarEmail telefone phone fone celular',
   'O modo vem da chave: svc_sk_test_ ou svc_sk_live_.':

@@ -59,6 +59,7 @@ describe('a name without a field', () => {
     ['nbs cst cIndOp', /são os do cadastro do serviço/],
     ['regime simples_nacional mei optanteSimplesNacional', /o regime é o do cadastro/],
     ['exigibilidade', /^Impostos/],
+    ['competencia data_competencia dataCompetencia data_emissao', /são sempre as do recebimento/],
     [
       'desconto discount_in_cents desconto_incondicionado',
       /um só valor, .* Pergunte ao contador .* mostrar o desconto .* portal/,
