@@ -147,6 +147,7 @@ Regras que um programa deve seguir:
 
 - 202 quer dizer aceita, não autorizada. Consulte GET /v1/nfse/{id} a cada 3 segundos, no máximo, até que o status não seja queued nem processing.
 - Envie em cada POST /v1/nfse uma Idempotency-Key, gravada com o corpo antes do envio, e a mesma em toda repetição. Envie também reference, o número da venda: depois de 24 horas só ela protege.
+- Envie sempre cnae e service_code, um par de GET /v1/activities que o contador confirmou: sem eles a nota sai na linha padrão da empresa, qualquer que seja a descrição.
 - Só com status failed é seguro emitir de novo, com outra Idempotency-Key e outra reference.
 - Para corrigir uma nota: cancele, consulte até que status seja canceled e só então emita outra, com outra Idempotency-Key e outra reference.
 - Uma busca vazia por reference não prova que a nota não existe: repita o mesmo POST com a mesma Idempotency-Key.

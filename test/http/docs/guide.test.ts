@@ -103,6 +103,7 @@ describe('GET /llms.txt', () => {
     expect(text).toContain(
       'Com status indeterminate, com um status desconhecido e com cancellation.status failed, nunca',
     );
+    expect(text).toContain('Envie sempre cnae e service_code');
     const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
     expect(links.length).toBe(chapterNames.length + 2);
     for (const link of links) expect(link.startsWith(`${BASE_URL}/`)).toBe(true);
