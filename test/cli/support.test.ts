@@ -517,7 +517,7 @@ describeWithPostgres('an operator who looks after the service', () => {
     expect(text).not.toContain('nfse invoice import');
     expect(text).toMatch(/^ok .*series 1, city 3304557 \(Rio de Janeiro\/RJ\), numbers 3 and 5 to 9: /m);
     expect(text).toMatch(
-      /^BAD .*series 1 number 7, DPS id DPS33\d+: the look-up proves nothing \(unreadable\), .*--accept-unknown$/m,
+      /^BAD .*series 1 number 7, DPS id DPS33\d+: the look-up proves nothing \(unreadable\), .*\(nfse invoice search DPS33\d+7\).*--accept-unknown$/m,
     );
   });
 

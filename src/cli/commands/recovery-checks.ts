@@ -94,7 +94,7 @@ const doubtfulCheck = ({ companyId, mode, series, number, dpsId, why }: Doubtful
     detail: `series ${series} number ${number}, DPS id ${dpsId}: the look-up proves nothing (${why}), and the log has an attempt under that number`,
     cure: ok
       ? undefined
-      : `nfse doctor --reconcile again. Where that says the same, look for a note of number ${number} in the national portal; when it is of the invoice that has the number, or no client will repeat its request: nfse doctor --reconcile --accept-unknown`,
+      : `nfse doctor --reconcile again. Where that says the same, look for a note of number ${number} in the national portal; when it is of the invoice that has the number (nfse invoice search ${dpsId}), or no client will repeat its request: nfse doctor --reconcile --accept-unknown`,
   };
 };
 
