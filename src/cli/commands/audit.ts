@@ -98,7 +98,8 @@ const verifyTheLog = async ({ flags, session, terminal }: Invocation, examiner: 
   const folder = textFlag(flags, 'anchors');
   const published = folder === undefined ? [] : await anchorFiles(folder);
   if (typeof published === 'string') return badUsage(published);
-  const opened = await session(AS_IT_IS);
+  // An empty database that this command made would have no finding, and hide that the variables of the service are missing.
+  const opened = await session({ ...AS_IT_IS, onlyExisting: true });
   return await withProgress(terminal, async (progress) => {
     const report = await verifyLog(opened.log, {
       examiner,

@@ -44,6 +44,7 @@ it.each(['company list', 'serve'])('a DATA_DIR that is a link to itself is named
 it.each([
   ['backup', '--out', 'OUT'],
   ['events', 'export', '--out', 'OUT', '--json'],
+  ['audit', 'verify'],
 ])(
   'a command in a terminal without the DATA_DIR of the service is refused and makes nothing: %s %s',
   async (...args) => {
