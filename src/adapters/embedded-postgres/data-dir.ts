@@ -111,15 +111,24 @@ export const wasLocked = (dataDir: string): boolean => existsSync(lockFolder(dat
 
 /**
  * Whether this folder is a copy that was made while a process held the original, which it still does: the lock names that process, and no process
- * listens on the socket of the owner in this folder. False without a socket, which some copies and file systems do not take.
+ * listens on the socket of the owner in this folder. Some copies leave sockets out, as those of tar. False where the file system takes no sockets.
  */
 export const isCopyInUse = async (dataDir: string): Promise<boolean> => {
   const folder = lockFolder(dataDir);
-  const highest = existsSync(folder) ? (await lockNumbers(folder)).at(-1) : undefined;
-  const lock = highest === undefined ? undefined : await readLockFile(lockPath(folder, highest));
+  const lock = await newestLock(folder);
   if (lock?.socket === undefined || lock.released || !isSeen(lock)) return false;
-  const socket = join(folder, lock.socket);
-  return existsSync(socket) && !(await ownerAnswers(socket));
+  return !(await ownerAnswers(join(folder, lock.socket)));
+};
+
+/** Whether this process sees the one that holds the folder. It does not see a process of another container, whose network may be another one too. */
+export const isOwnerSeen = async (dataDir: string): Promise<boolean> => {
+  const lock = await newestLock(lockFolder(dataDir));
+  return lock !== undefined && !lock.released && isSeen(lock);
+};
+
+const newestLock = async (folder: string): Promise<LockFile | undefined> => {
+  const highest = existsSync(folder) ? (await lockNumbers(folder)).at(-1) : undefined;
+  return highest === undefined ? undefined : await readLockFile(lockPath(folder, highest));
 };
 
 /** Gives folders that were just made their mode in full, because a umask of root cuts the mode. */

@@ -4,6 +4,7 @@ import { readEmbeddedAddresses } from '../../adapters/embedded-postgres/connecti
 import {
   clusterFolder,
   isCopyInUse,
+  isOwnerSeen,
   lockDataDir,
   prepareDataDir,
   refusalOfOtherUser,
@@ -135,7 +136,9 @@ const findRunning = async (dataDir: string): Promise<Found> => {
   // The copied address leads to the database of the original.
   if (await isCopyInUse(dataDir)) return 'copy';
   const found = await readEmbeddedAddresses(dataDir);
-  return typeof found === 'object' ? await connectable(found) : found;
+  const running = typeof found === 'object' ? await connectable(found) : found;
+  // A database of another container may answer there and not here.
+  return running === 'silent' && !(await isOwnerSeen(dataDir)) ? undefined : running;
 };
 
 /** Root may use the database of another user's service while the service runs. Nothing is written into the folder, the lock neither. */

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { superuserAddress, writeConnection } from '../../../src/adapters/embedded-postgres/connection-file.js';
 import { lockDataDir, prepareDataDir } from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { chooseOsUser } from '../../../src/adapters/embedded-postgres/os-user.js';
+import { listenAsOwner } from '../../../src/adapters/embedded-postgres/owner-socket.js';
 import { schemaLines } from '../../../src/adapters/sql/database-checks.js';
 import { migrate } from '../../../src/adapters/sql/migrate.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
@@ -290,9 +291,17 @@ it('a command gives its password to no other program on the port of the data fol
   await fake.close();
 });
 
-it.each(['company list', 'serve'])(
-  '%s on a copy of the data folder of a service that runs is refused, and leaves the database of the service alone',
-  async (command) => {
+/** A copy by `tar` has no sockets. */
+const COPIES = { cp: 'cp -a "$1" "$2"', tar: 'mkdir "$2" && tar -cf - -C "$1" . | tar -xf - -C "$2"' };
+
+it.each([
+  ['company list', COPIES.cp],
+  ['company list', COPIES.tar],
+  ['serve', COPIES.cp],
+  ['serve', COPIES.tar],
+])(
+  '%s on a copy of the data folder of a service that runs is refused, and leaves the database of the service alone: %s',
+  async (command, makeCopy) => {
     const home = temporaryFolder();
     chmodSync(home, 0o711);
     const dataDir = join(home, 'data');
@@ -302,7 +311,7 @@ it.each(['company list', 'serve'])(
     const passwords = { password: 'secret-1', ownerPassword: 'secret-2', servicePassword: 'secret-3' };
     await writeConnection(dataDir, { port: original.port, ...passwords });
     const copy = join(home, 'copy');
-    execFileSync('cp', ['-a', dataDir, copy]);
+    execFileSync('sh', ['-c', makeCopy, 'sh', dataDir, copy]);
     const program = runProgram(['src/main.ts', ...command.split(' ')], { DATA_DIR: copy, PORT: '0', OPS_PORT: '0' });
     expect((await program.ended).code).toBe(2);
     expect(program.complaint().trim()).toBe(
@@ -313,6 +322,23 @@ it.each(['company list', 'serve'])(
     await original.close();
   },
 );
+
+it('a command in another container than the service is sent to that container, where the database may answer', async () => {
+  const dataDir = temporaryFolder();
+  chmodSync(dataDir, 0o711);
+  mkdirSync(join(dataDir, 'lock'));
+  const owner = await listenAsOwner(join(dataDir, 'lock', 'owner.sock'));
+  const claim = { pid: 2 ** 22 - 1, identity: 'of another container', released: false, socket: 'owner.sock' };
+  writeFileSync(join(dataDir, 'lock', 'claim-1'), JSON.stringify(claim));
+  const passwords = { password: 'secret-1', ownerPassword: 'secret-2', servicePassword: 'secret-3' };
+  await writeConnection(dataDir, { port: await freePort(), ...passwords });
+  const program = runProgram(['src/main.ts', 'company', 'list'], { DATA_DIR: dataDir });
+  expect((await program.ended).code).toBe(2);
+  expect(program.complaint().trim()).toBe(
+    `DATA_DIR ${dataDir} is in use by a process of another container: run the command in that container, stop it or choose another DATA_DIR`,
+  );
+  await owner.end();
+});
 
 describe('a service whose embedded database fails', () => {
   let dataDir: string;
