@@ -1,5 +1,5 @@
 import type { StreamName } from '../../domain/common/ids.js';
-import type { AppendResult, EventLog, GuardedAppend, LastEvent } from '../../ports/event-log.js';
+import type { AppendResult, EventLog, GuardedAppend, LastEvent, RecordedEvent } from '../../ports/event-log.js';
 import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
 import { batched } from '../sql/batched.js';
 import { openPool, type SessionLimits } from '../sql/pool.js';
@@ -8,6 +8,7 @@ import { watchEnd, watchedRead } from './lost-end.js';
 import { type PreparedAppend, prepareAppend } from './prepared-append.js';
 import {
   lastRecordedIn,
+  type Mark,
   readHead,
   readLastEvents,
   readLastOf,
@@ -60,7 +61,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
   const appendSignal = wakeSignal();
   const end = watchEnd(readers);
   const watched = watchedRead(async (prefixes, after, mark) => {
-    const lookAt = end.beginRead();
+    const lookAt = end.beginMarkedRead();
     const stretch = await readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH, mark);
     await lookAt(stretch, mark);
     return stretch;
@@ -78,10 +79,13 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
     append: async (stream, expected, events) => commit(prepareAppend(stream, expected, events)),
     appendGuarded: async (stream, event, guards) =>
       (await commit({ ...prepareAppend(stream, { kind: 'none' }, [event]), guards })).ok,
-    read: (stream, readOptions = {}) =>
-      readOptions.direction === 'backwards' && readOptions.limit === 1
-        ? lastRecorded(stream)
-        : readStream(readers, stream, readOptions),
+    read: async (stream, readOptions = {}) => {
+      const remember = end.beginRead();
+      const isForLast = readOptions.direction === 'backwards' && readOptions.limit === 1;
+      const events = await (isForLast ? lastRecorded(stream) : readStream(readers, stream, readOptions));
+      remember(furthestOf(events));
+      return events;
+    },
     lastReadsAtOnce: LAST_READS,
     lastEvent,
     readAll: async ({ prefixes, after, limit }) => {
@@ -106,4 +110,11 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
       await Promise.all([writers.end(), readers.end()]);
     },
   };
+};
+
+/** Of one stream, read in either direction. */
+const furthestOf = (events: readonly RecordedEvent[]): Mark | undefined => {
+  const [one, other] = [events[0], events.at(-1)];
+  const last = one !== undefined && other !== undefined && one.position > other.position ? one : other;
+  return last?.metadata.hash === undefined ? undefined : { position: last.position, hash: last.metadata.hash };
 };

@@ -15,8 +15,10 @@ export type EndWatch = LostEnd & {
    * Compares the log with what this process has read and appended. Returns false when the answer proves nothing, because the server takes no writes.
    */
   check(db: Db): Promise<boolean>;
-  /** To be called before a statement that reads the log, with the result of which its answer is looked at. `mark`: what that statement asked for. */
-  beginRead(): (answer: Pick<MarkedStretch, 'last' | 'holdsMark'>, mark: Mark | undefined) => Promise<void>;
+  /** To be called before a statement that reads events, with the result of which the last of them is remembered. */
+  beginRead(): (last: Mark | undefined) => void;
+  /** The same for a statement that also asks for a mark, with the result of which its answer is looked at too. */
+  beginMarkedRead(): (answer: Pick<MarkedStretch, 'last' | 'holdsMark'>, mark: Mark | undefined) => Promise<void>;
   /** Whether a loss is known that was not accepted. */
   isKnownLost(): boolean;
   /** To be called before an append is sent, with the result of which its last event is remembered. */
@@ -57,11 +59,21 @@ export const watchEnd = (db: Db): EndWatch => {
     return true;
   };
 
+  /** What a process works on may be lost before it looks at the end of the log: its next append then is that of another history. */
+  const remember = (read: Mark | undefined, before: number): void => {
+    if (!isKnownLost && accepted === before) marks = { ...marks, read: further(marks.read, read) };
+  };
+
   return {
     check: (asked) => check(asked),
     beginRead: () => {
       const before = accepted;
+      return (last) => remember(last, before);
+    },
+    beginMarkedRead: () => {
+      const before = accepted;
       return async ({ last, holdsMark }, mark) => {
+        remember(last, before);
         if (last !== undefined) readAt.set(last, before);
         if (!holdsMark && mark !== undefined && readAt.get(mark) === accepted) await check(db, mark);
       };

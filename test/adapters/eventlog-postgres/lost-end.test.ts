@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PostgresEventLog, postgresEventLog } from '../../../src/adapters/eventlog-postgres/event-log.js';
 import { watchEnd } from '../../../src/adapters/eventlog-postgres/lost-end.js';
-import { EventLogUnavailable } from '../../../src/ports/event-log.js';
+import { EventLogUnavailable, type LogPosition } from '../../../src/ports/event-log.js';
 import { at, chained, freshTestInvoice, retried, streamOf } from '../../support/harness/event-log.js';
 import { loseEnd } from '../../support/lost-end.js';
 import { describeWithPostgres, type FreshDatabase, freshDatabase } from '../../support/postgres.js';
@@ -30,6 +30,14 @@ describeWithPostgres('a log that lost its end under a process', () => {
     await retried(() => log.head());
   };
   const isLost = () => log.lostEnd?.isLost();
+  const first = async (reading: PostgresEventLog, prefix: string): Promise<unknown> => {
+    const over = new AbortController();
+    for await (const batch of reading.subscribe({ prefixes: [prefix], after: null, signal: over.signal })) {
+      over.abort();
+      return batch;
+    }
+    return undefined;
+  };
 
   it('takes no append of a process that has appended a lost event, before anything was read', async () => {
     await streamOf(log, 1, 's-1');
@@ -65,6 +73,24 @@ describeWithPostgres('a log that lost its end under a process', () => {
     await streamOf(other, 5, 's-2', retried);
     await expect.poll(() => isLost()?.catch(() => undefined)).toBe(true);
     await other.close();
+  });
+
+  it.each<[string, (reading: PostgresEventLog, stream: string) => Promise<unknown>]>([
+    ['in its stream', (reading, stream) => reading.read(stream)],
+    ['as the last of its stream', (reading, stream) => reading.read(stream, { direction: 'backwards', limit: 1 })],
+    ['by a subscription', (reading, stream) => first(reading, stream)],
+  ])('takes no append of a process that has read a lost event %s and has not looked since', async (_how, readLost) => {
+    const other = postgresEventLog({ connectionString: database.connectionString, onIdleError: () => undefined });
+    await streamOf(other, 1, 's-1');
+    await streamOf(other, 1, 's-lost');
+    await other.close();
+    await readLost(log, 's-lost');
+    await loseEnd(database, 1n);
+    const refusal = () => log.append('s-1', at(0), [chained('s-1', 1)]).catch((error: unknown) => error);
+    await expect
+      .poll(refusal)
+      .toEqual(new EventLogUnavailable('the event log has lost its end: no pause is recorded yet'));
+    expect(noticed).toBe(1);
   });
 
   it('is noticed by what was only read where nothing stands at the lost positions yet', async () => {
@@ -137,5 +163,20 @@ describe('the watch of the end of a log', () => {
     end.beginAppend()({ stream: 's-1', revision: 5, id: 'b' });
     await end.check(db);
     expect(asked.at(-1)).toEqual([9n, 'h9', 's-1', 5, 'b']);
+  });
+
+  it('looks for no event that was asked for before the loss was accepted', async () => {
+    const { asked, end, db } = serverThat(false, false, true);
+    const remember = end.beginRead();
+    const lookAt = end.beginMarkedRead();
+    await end.check(db);
+    end.accept();
+    remember({ position: 12n as LogPosition, hash: 'h12' });
+    await lookAt({ last: { position: 13n as LogPosition, hash: 'h13' }, holdsMark: true }, undefined);
+    await end.check(db);
+    expect(asked.at(-1)).toEqual([null, null, null, null, null]);
+    end.beginRead()({ position: 14n as LogPosition, hash: 'h14' });
+    await end.check(db);
+    expect(asked.at(-1)?.slice(0, 2)).toEqual([14n, 'h14']);
   });
 });
