@@ -81,6 +81,11 @@ export type IssuerDeps = {
   stopping?: AbortSignal;
   /** Aborts when issuing pauses: no attempt begins and no verdict is recorded. The process runs on, so answers have all their time to be recorded. */
   pausing?: AbortSignal;
+  /**
+   * Whether the log was away a moment ago, as in a failover. Another process may know of a loss and needs a moment to record the pause, so no attempt begins
+   * and no verdict is recorded.
+   */
+  wasAway?(): boolean;
 };
 
 /** Sends a notice to operators. A failure to send it must not affect the invoice. */

@@ -64,7 +64,7 @@ const take = async <K extends Sending>(
         return 'reload';
       });
     case 'conclude': {
-      if (job.deps.pausing?.aborted) return whenPauseIsSeen(job.deps);
+      if (mayPause(job.deps)) return whenPauseIsSeen(job.deps);
       const concludeNow = () => conclude(job, step, lastLookUpUntil(job.deps.clock.now()));
       return await (step.lookUpFirst === undefined ? concludeNow() : withLookUpPermit(job.deps, caller, concludeNow));
     }
@@ -85,6 +85,9 @@ export const concludeIfDue = async <K extends Sending>(
   if (step.do === 'conclude') await conclude({ definition, stream, deps }, step, lookUpUntil);
 };
 
+/** Whether issuing pauses, or may have to: a pause that another process is about to record is not seen yet. */
+const mayPause = ({ pausing, wasAway }: IssuerDeps): boolean => pausing?.aborted === true || wasAway?.() === true;
+
 /** The log may have lost an attempt that left a note. Without that attempt, time would call the invoice failed. */
 const IN_PAUSE = stale('issuing is paused');
 
@@ -102,7 +105,7 @@ const conclude = async <K extends Sending>(
   // What was recorded changes the state.
   if (last.isRecorded) return 'reload';
   const isOver = await decideAndAppend(stream, definition.sites.conclude, deps, (state) =>
-    deps.pausing?.aborted ? IN_PAUSE : definition.decideVerdict(state, verdict, now, deps.limits, last.seen),
+    mayPause(deps) ? IN_PAUSE : definition.decideVerdict(state, verdict, now, deps.limits, last.seen),
   );
   return isOver || last.seen === undefined ? 'reload' : afterPause(deps);
 };
@@ -136,7 +139,7 @@ const sendWithPermit = async <K extends Sending>(
 ): Promise<Next | 'reload'> => {
   const { definition, deps } = job;
   if (deps.stopping?.aborted) return { kind: 'later', at: deps.clock.now() };
-  if (deps.pausing?.aborted) return whenPauseIsSeen(deps);
+  if (mayPause(deps)) return whenPauseIsSeen(deps);
   const caller = definition.callerOf(open.work);
   const certificatePermit = await deps.certificates.requestPermit(caller, () => definition.probe(open, deps), step.do);
   if (certificatePermit.kind === 'paused') return { kind: 'later', at: certificatePermit.until };
@@ -179,7 +182,7 @@ const recordAndSend = async <K extends Sending>(
 
   const isInTime = isBefore(deps.clock.now(), addSeconds(attemptedAt, APPEND_GRACE_SECONDS));
   // The append may have waited for a database that has failed over meanwhile: an earlier attempt may be lost, whose note the comparison is to find.
-  const isPaused = deps.pausing?.aborted === true;
+  const isPaused = mayPause(deps);
   const unsent = isPaused ? PAUSED : TOO_LATE;
   const result = isInTime && !isPaused ? await definition.send(work, bytes, deadlineAt, deps) : unsent;
   permit.report(result, (caller) => definition.find(caller, work, document, deps));

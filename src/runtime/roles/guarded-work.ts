@@ -33,6 +33,8 @@ export type GuardReadinessSource = {
     signal: AbortSignal,
     work: (signal: AbortSignal, wasPaused: boolean) => Promise<void>,
   ): Promise<void>;
+  /** Whether the database that keeps the log was away a moment ago. Absent with a log apart, whose loss each process sees by itself. */
+  wasAway?(): boolean;
   /** Over when the guards have first been compared with the log, or after a bounded wait. The API listens after that. */
   untilSettled(): Promise<void>;
 };
@@ -102,6 +104,12 @@ export const createGuardReadiness = (
  */
 const PAUSE_LOOK_MS = 250;
 
+/**
+ * Milliseconds after a look that failed in which another process may still be about to record a pause: each process takes up to two looks to see what it has
+ * lost and to record that, and the others one more.
+ */
+const JUST_BACK_MS = 2_000;
+
 /** How long a stop waits for the last look for a pause. */
 const LAST_LOOK_MS = 1_000;
 
@@ -162,6 +170,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
       ...faultFields(error),
     }),
   );
+  let failedAt: number | undefined;
   let isEnding = false;
   let isOver = false;
   const watching = async (): Promise<void> => {
@@ -170,6 +179,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
       if (wake.signal.aborted) wake = new AbortController();
       const isLast = isEnding;
       await look().catch((error: unknown) => {
+        failedAt = performance.now();
         if (isDue()) tellWhy(error);
       });
       if (isOver || (isLast && !isDue())) return;
@@ -195,6 +205,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     ...state,
     // The rows are of the same moment as the log, so the projector may go on during a pause.
     whileLogCoversCheckpoint: (signal, work) => work(signal, false),
+    wasAway: () => failedAt !== undefined && performance.now() - failedAt < JUST_BACK_MS,
     untilSettled: async () => undefined,
   };
 };

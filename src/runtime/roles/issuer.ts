@@ -116,6 +116,7 @@ export const openIssuingDeps = (parts: Parts): IssuingDeps => {
     currencyCode: centralBankCode,
     actor: 'worker:issuer',
     stopping: parts.runner.stopping,
+    ...(parts.guards.wasAway === undefined ? {} : { wasAway: parts.guards.wasAway }),
     notify: (notice) => void tellOperators(notice),
     // What is lost here costs time only: each answer is asked for again by itself.
     onRefused: (facts, codes) =>

@@ -200,6 +200,43 @@ describe('an invoice whose attempt the log has lost', () => {
   });
 });
 
+describe('an invoice whose log was away a moment ago', () => {
+  it('is not sent before a pause is seen that another process may have to record, and then once', async () => {
+    const harness = await issuingHarness();
+    harness.deps.wasAway = () => true;
+    expect(await harness.issue()).toEqual({ kind: 'later', at: at(5) });
+    expect(await harness.types()).toEqual(['InvoiceAccepted']);
+    harness.deps.wasAway = () => false;
+    await harness.issueToTheEnd();
+    expect(harness.authorizer.sends).toHaveLength(1);
+    expect(await harness.status()).toBe('issued');
+  });
+
+  it('is not sent by an attempt that was recorded while the log was away', async () => {
+    const harness = await issuingHarness();
+    let asked = 0;
+    harness.deps.wasAway = () => {
+      asked += 1;
+      return asked === 2;
+    };
+    await harness.issue();
+    expect(harness.authorizer.sends).toEqual([]);
+    expect(await harness.types()).toEqual(['InvoiceAccepted', 'IssuanceAttempted', 'IssuanceNotSent']);
+  });
+
+  it('gets no verdict of time', async () => {
+    const harness = await issuingHarness();
+    harness.clock.moveTo(at(905));
+    harness.deps.wasAway = () => true;
+    expect(await harness.issue()).toEqual({ kind: 'later', at: at(910) });
+    await concludeIssueIfDue(harness.stream, harness.deps);
+    expect(await harness.types()).toEqual(['InvoiceAccepted']);
+    harness.deps.wasAway = () => false;
+    await concludeIssueIfDue(harness.stream, harness.deps);
+    expect(await harness.types()).toEqual(['InvoiceAccepted', 'NotProcessed']);
+  });
+});
+
 describe('the kept answer to a cancellation whose attempt a failover has lost', () => {
   /** `kept`: 3 with the request, 2 without. */
   const cancelOver = async (

@@ -293,6 +293,17 @@ describe('a pause in the database that also keeps the log', () => {
     await runner.stop();
   });
 
+  it('may come from another process for a moment after the database was away', async () => {
+    const { row, start } = oneDatabase(false);
+    const source = await start();
+    expect(source.wasAway?.()).toBe(false);
+    row.answers = false;
+    await expect.poll(() => source.wasAway?.()).toBe(true);
+    row.answers = true;
+    await expect.poll(() => source.wasAway?.()).toBe(false);
+    expect(source.current().kind).toBe('complete');
+  });
+
   it.each([
     ['with nothing else', false],
     ['and another process has appended between the read of the head and the record', true],
