@@ -1,56 +1,59 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { isHeldBack } from './in-hand.js';
 
 type Exchange = { request: IncomingMessage; response: ServerResponse };
 
 type ConnectionBound = {
   /** Connections at once. */
   most: number;
-  /** True: a request whose body is still coming, or whose answer the client does not take, gives way too. Default false. */
-  slowGiveWay?: boolean;
   /** Called for each connection that was closed. */
   onDrop: () => void;
 };
 
 /**
- * Keeps at most `most` connections open at once. A further connection takes the place of the connection that waits longest for the head of a request,
- * so that many silent connections do not shut others out. Where every other connection has a request under way, the new connection is closed unread.
- * With `slowGiveWay` the connection of the oldest request that waits for a slow client is closed in its place.
+ * Keeps at most `most` connections open at once. A further connection takes the place of the one that has waited longest for its client, so that
+ * neither silent connections nor slow requests shut others out. Where the service works on a request of every other connection, the new connection is
+ * closed unread.
  */
-export const boundConnections = (server: Server, { most, slowGiveWay = false, onDrop }: ConnectionBound): void => {
-  // A Set and a Map keep insertion order: the first connection waits longest.
-  const waiting = new Set<Duplex>();
-  const underWay = new Map<Duplex, Exchange[]>();
-  let open = 0;
-  const slowest = (): Duplex | undefined =>
-    slowGiveWay ? [...underWay].find(([, [first]]) => first !== undefined && waitsForClient(first))?.[0] : undefined;
+export const boundConnections = (server: Server, { most, onDrop }: ConnectionBound): void => {
+  // A Map keeps insertion order: the connection whose wait or request began first comes first.
+  const open = new Map<Duplex, readonly Exchange[]>();
+  const longest = (): Duplex | undefined => {
+    for (const [socket, [first]] of open) if (first === undefined || waitsForClient(first)) return socket;
+    return undefined;
+  };
+  const putLast = (socket: Duplex, exchanges: readonly Exchange[]): void => {
+    open.delete(socket);
+    open.set(socket, exchanges);
+  };
   server.on('connection', (socket) => {
-    open += 1;
-    const [longest = slowest() ?? socket] = waiting;
-    waiting.add(socket);
-    socket.once('close', () => {
-      open -= 1;
-      waiting.delete(socket);
-      underWay.delete(socket);
-    });
-    if (open <= most) return;
+    const leaving = open.size < most ? undefined : (longest() ?? socket);
+    open.set(socket, []);
+    socket.once('close', () => open.delete(socket));
+    if (leaving === undefined) return;
     onDrop();
-    waiting.delete(longest);
-    underWay.delete(longest);
-    longest.destroy();
+    open.delete(leaving);
+    leaving.destroy();
   });
   server.on('request', (request, response) => {
     const { socket } = request;
-    waiting.delete(socket);
-    underWay.set(socket, [...(underWay.get(socket) ?? []), { request, response }]);
+    const before = open.get(socket);
+    if (before === undefined) return;
+    const exchange = { request, response };
+    if (before.length === 0) putLast(socket, [exchange]);
+    else open.set(socket, [...before, exchange]);
     response.once('close', () => {
-      const left = (underWay.get(socket) ?? []).filter((one) => one.response !== response);
-      if (left.length > 0) return void underWay.set(socket, left);
-      underWay.delete(socket);
-      if (!socket.destroyed) waiting.add(socket);
+      const left = open.get(socket)?.filter((one) => one !== exchange);
+      if (left?.length === 0) putLast(socket, left);
+      else if (left !== undefined) open.set(socket, left);
     });
   });
 };
 
-/** Of the requests of one connection the first decides: answers leave in order. */
-const waitsForClient = ({ request, response }: Exchange): boolean => !request.complete || response.writableEnded;
+/**
+ * Whether the oldest exchange of a connection needs no work of the service now: its body is still coming, its answer is not taken, or a refusal is held
+ * back. Answers leave in order, so the requests behind it wait too.
+ */
+const waitsForClient = ({ request, response }: Exchange): boolean =>
+  !request.complete || response.writableEnded || isHeldBack(request);

@@ -5,7 +5,7 @@ import { refuse } from './answer.js';
 import { type Call, takeBack } from './call.js';
 import type { HttpDeps } from './deps.js';
 import { faultRefusal, refusalIn, switchedOff } from './faults.js';
-import { incomingOf, takeInHand } from './in-hand.js';
+import { holdBack, incomingOf, takeInHand } from './in-hand.js';
 import { report, UNMATCHED } from './report.js';
 
 export type Handler = (c: Context, call: Call) => Response | Promise<Response>;
@@ -34,14 +34,14 @@ export const endpoint =
       closed = refusalIn(await deps.apiState());
       response = closed === undefined ? await handler(c, call) : refuse(call, closed);
     } catch (error) {
-      await deps.delayFault?.(error);
+      await holdBack(c, deps.delayFault?.(error));
       const refused = faultRefusal(error, call.requestId, deps);
       if (refused === switchedOff) takeBack(call);
       response = refuse(call, refused);
     }
     const durationMs = performance.now() - startedAt;
     if (closed !== undefined || call.isUncounted || (call.code !== undefined && pacedCodes.has(call.code)))
-      await deps.pacing?.refusals(call.keyId ?? peer ?? '');
+      await holdBack(c, deps.pacing?.refusals(call.keyId ?? peer ?? ''));
     // Last, because the server may have answered in place of the app until now.
     const { status, code } = inHand.refused ?? { status: response.status, code: call.code };
     const { requestId, invoiceId, keyId } = call;

@@ -8,6 +8,8 @@ type InHand = {
   readonly requestId: string;
   /** What the server answered in place of the app, because the rest of the request did not come. */
   refused?: { status: number; code: ErrorCode };
+  /** Its answer only waits for its turn. */
+  isHeldBack?: boolean;
 };
 
 const inHand = new WeakMap<HttpBindings['incoming'], InHand>();
@@ -22,6 +24,19 @@ export const takeInHand = (c: Context, requestId: string): InHand => {
 
 /** Undefined for a request that the app has not begun with. */
 export const inHandOf = (request: IncomingMessage): InHand | undefined => inHand.get(request);
+
+/** Waits for `turn`, which delays answers to those who ask too fast; until then the connection may give way to another (`boundConnections`). */
+export const holdBack = async (c: Context, turn: Promise<void> | undefined): Promise<void> => {
+  if (turn === undefined) return;
+  const request = incomingOf(c);
+  const taken = request === undefined ? undefined : inHand.get(request);
+  if (taken !== undefined) taken.isHeldBack = true;
+  await turn;
+  if (taken !== undefined) taken.isHeldBack = false;
+};
+
+/** Whether the answer to this request only waits for its turn. */
+export const isHeldBack = (request: IncomingMessage): boolean => inHand.get(request)?.isHeldBack === true;
 
 /** Whether the server has answered this request already, so that the app must not execute the request. */
 export const isRefusedByServer = (c: Context): boolean => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { HttpDeps } from '../../src/http/deps.js';
 import type { ServerOptions } from '../../src/http/server.js';
 import { createHarness, type Harness } from '../support/harness/http.js';
 import { type Connection, headOf, openConnection, start } from './server/connection.js';
@@ -6,8 +7,8 @@ import { type Connection, headOf, openConnection, start } from './server/connect
 const MOST = 3;
 
 /** A server that keeps three connections; `drops` counts those that the limit closed. */
-const bounded = async (options: ServerOptions = {}) => {
-  const harness = createHarness();
+const bounded = async (overrides: Partial<HttpDeps> = {}, options: ServerOptions = {}) => {
+  const harness = createHarness(overrides);
   let drops = 0;
   const onDrop = (): void => {
     drops += 1;
@@ -71,15 +72,90 @@ it('a connection with a second request under way does not wait', async () => {
   expect((await busy.answers(2))[1]?.status).toBe(400);
 });
 
-it('requests under way keep their connections, and a new connection is closed unread', async () => {
-  const { harness, openNext, drops } = await bounded();
+it('requests that the service works on keep their connections, and a new connection is closed unread', async () => {
+  let finish = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let working = 0;
+  const activities = async () => {
+    working += 1;
+    await held;
+    return [];
+  };
+  const { harness, openNext, drops } = await bounded({ activities });
   const busy = [await openNext(), await openNext(), await openNext()];
-  const rest = 'Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n';
-  for (const { socket } of busy) socket.write(headOf(harness, 'POST /v1/nfse', rest));
-  for (const { received } of busy) await expect.poll(received).toContain('100 Continue');
+  for (const { socket } of busy) socket.write(headOf(harness, 'GET /v1/activities'));
+  await expect.poll(() => working).toBe(MOST);
   const late = await openNext();
   await expect.poll(late.isClosed).toBe(true);
   expect([late.received(), drops(), busy.some(({ isClosed }) => isClosed())]).toEqual(['', 1, false]);
-  for (const { socket } of busy) socket.write('{}');
-  for (const { answers } of busy) expect((await answers(1))[0]?.status).toBe(400);
+  finish();
+  for (const { answers } of busy) expect((await answers(1))[0]?.status).toBe(200);
+});
+
+const BODY = 'Content-Type: application/json\r\nContent-Length: 2\r\n';
+
+it('bodies that do not come give way to a client, the oldest first, and nothing of them is executed', async () => {
+  const { harness, openNext, drops } = await bounded();
+  const slow = [await openNext(), await openNext(), await openNext()];
+  for (const { socket, received } of slow) {
+    socket.write(headOf(harness, 'POST /v1/nfse', `${BODY}Expect: 100-continue\r\n`));
+    await expect.poll(received).toContain('100 Continue');
+  }
+  expect(await askOn(await openNext(), harness)).toBe(200);
+  await expect.poll(() => slow.map(({ isClosed }) => isClosed())).toEqual([true, false, false]);
+  await expect.poll(() => harness.summaries.map(({ status }) => status)).toEqual(expect.arrayContaining([200, 400]));
+  expect(drops()).toBe(1);
+  slow[1]?.socket.write('{}');
+  expect((await slow[1]?.answers(1))?.[0]?.status).toBe(400);
+});
+
+it('a client that has just connected does not give way before older bodies that do not come', async () => {
+  const { harness, openNext } = await bounded();
+  const slow = [await openNext(), await openNext(), await openNext()];
+  for (const { socket, received } of slow) {
+    socket.write(headOf(harness, 'POST /v1/nfse', `${BODY}Expect: 100-continue\r\n`));
+    await expect.poll(received).toContain('100 Continue');
+  }
+  const client = await openNext();
+  await openNext();
+  await expect.poll(() => slow.map(({ isClosed }) => isClosed())).toEqual([true, true, false]);
+  expect(await askOn(client, harness)).toBe(200);
+});
+
+it('answers that their clients do not take give way to a client', async () => {
+  const bytes = Buffer.alloc(16 * 1024 * 1024);
+  const { harness, openNext } = await bounded({ downloadXml: async () => ({ bytes }) });
+  const path = '/v1/nfse/00000000-0000-4000-8000-000000000000/xml';
+  for (const { socket } of [await openNext(), await openNext(), await openNext()]) {
+    socket.pause();
+    socket.write(headOf(harness, `GET ${path}`));
+  }
+  await expect.poll(() => harness.summaries.length).toBe(MOST);
+  await expect
+    .poll(async () => {
+      const client = await openNext();
+      client.socket.write(headOf(harness, 'GET /v1/activities'));
+      await expect.poll(() => client.isClosed() || client.received() !== '').toBe(true);
+      return client.received();
+    })
+    .toContain('200 OK');
+});
+
+it('a refusal that waits for its turn gives way to a client, with the requests behind it', async () => {
+  let waiting = 0;
+  const hold = () => {
+    waiting += 1;
+    return new Promise<void>(() => {});
+  };
+  const { harness, openNext } = await bounded({ pacing: { refusals: hold, pages: hold } });
+  const refused = [await openNext(), await openNext(), await openNext()];
+  const [unknown, page] = ['GET /v1/nope', 'GET /docs'].map((line) => headOf(harness, line));
+  for (const [at, { socket }] of refused.entries()) socket.write(`${at === 1 ? page : unknown}`.repeat(2));
+  await expect.poll(() => waiting).toBe(MOST);
+  expect(await askOn(await openNext(), harness)).toBe(200);
+  await expect.poll(() => refused.map(({ isClosed }) => isClosed())).toEqual([true, false, false]);
+  await openNext();
+  await expect.poll(() => refused.map(({ isClosed }) => isClosed())).toEqual([true, true, false]);
 });

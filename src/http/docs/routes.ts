@@ -3,6 +3,7 @@ import { commonHeaders, type HeaderRecord, pageOf, refuse } from '../answer.js';
 import type { Call } from '../call.js';
 import type { HttpDeps } from '../deps.js';
 import { type Handler, openEndpoint, peerOf } from '../endpoint.js';
+import { holdBack } from '../in-hand.js';
 import { createTurns } from '../turns.js';
 import { errorIndexPage, pageOfCode } from './error-pages.js';
 import { type AssetPath, assetNames, assetSource, type DocsFile, isAssetName, keepFiles } from './files.js';
@@ -31,7 +32,7 @@ export const addDocs = (app: Hono, deps: HttpDeps): void => {
   const inTurn =
     (handler: Handler): Handler =>
     async (c, call) => {
-      await deps.pacing?.pages(peerOf(c) ?? '');
+      await holdBack(c, deps.pacing?.pages(peerOf(c) ?? ''));
       await takeTurn(1);
       return await handler(c, call);
     };

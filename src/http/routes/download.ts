@@ -10,6 +10,7 @@ import type { Call } from '../call.js';
 import type { HttpDeps, RateLimits } from '../deps.js';
 import type { Handler } from '../endpoint.js';
 import { faultRefusal } from '../faults.js';
+import { holdBack } from '../in-hand.js';
 
 type DownloadFormat = {
   extension: 'pdf' | 'xml';
@@ -37,7 +38,7 @@ export const downloadRoute =
       if (!deps.isOverloaded(error)) throw error;
       call.giveBack?.();
       call.isUncounted = true;
-      await deps.delayFault?.(error);
+      await holdBack(c, deps.delayFault?.(error));
       return {
         refused: {
           ...faultRefusal(error, call.requestId, deps),

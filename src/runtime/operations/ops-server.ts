@@ -75,7 +75,7 @@ export const startOpsServer = async (
   answerUnread(server);
   // A form before sign-in costs its sender nothing, and must not shut probes out.
   if (maxConnections !== undefined)
-    boundConnections(server, { most: maxConnections, slowGiveWay: true, onDrop: () => sources.onDrop?.() });
+    boundConnections(server, { most: maxConnections, onDrop: () => sources.onDrop?.() });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
