@@ -208,6 +208,8 @@ const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, raw:
   boundRequests(server, (socket) => answers.isFull(socket));
   const take = (request: IncomingMessage, response: ServerResponse, refusal: RawRefusal | undefined): unknown => {
     stopTinyChunks(request);
+    // An answer has ended the connection: no further request on it is executed (RFC 9112 section 9.6), as it could get no answer.
+    if (!request.socket.writable) return;
     if (answers.isFull(request.socket)) return answers.refuse(request.socket, TOO_MANY_WAITING, false, request.method);
     answers.track(request, response);
     drain.track(request, response);

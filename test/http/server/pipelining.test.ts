@@ -71,6 +71,34 @@ describe('several requests on one connection', () => {
 
 const CHUNKED = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
 
+describe('a request after an answer that ended the connection is not executed, because it can get no answer', () => {
+  it('in the packet of the request before it', async () => {
+    const harness = createHarness();
+    const connection = openConnection(await start(harness));
+    connection.socket.write(issueBytes(harness, 500, { headers: 'Expect: x\r\n' }) + issueBytes(harness, 600));
+    await expectEnvelope((await connection.answers(1))[0] ?? Response.error(), 417, 'invalid_request');
+    await expect.poll(connection.isClosed).toBe(true);
+    expect(harness.summaries).toEqual([]);
+  });
+
+  it('after the rest of a body that nobody read', async () => {
+    const harness = createHarness();
+    // A client that goes on sending after the server has ended its side.
+    const connection = openConnection(await start(harness), true);
+    connection.socket.write(headOf(harness, 'POST /v1/nope', 'Content-Length: 4\r\n'));
+    await expectEnvelope((await connection.answers(1))[0] ?? Response.error(), 404, 'route_not_found');
+    connection.socket.write(`rest${issueBytes(harness, 600)}`);
+    // Such a client sees the end of the connection when it sends more.
+    await expect
+      .poll(() => {
+        connection.socket.write('x');
+        return connection.isClosed();
+      })
+      .toBe(true);
+    expect(harness.summaries.map(({ status }) => status)).toEqual([404]);
+  });
+});
+
 describe('what is no HTTP after a good request', () => {
   it.each([
     ['nonsense', () => 'NONSENSE\r\n\r\n', 400, 'invalid_request'],
