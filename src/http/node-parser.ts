@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** Node's own parser of a connection. A later Node may lack these parts: then requests are refused and chunks dropped one by one. */
 type NodeParser = {
@@ -37,7 +38,12 @@ const STOP_PARSING = -1;
 
 const CALLBACKS = [0, 1, 2, 3, 4, 5, 6];
 
-/** Makes the parser call nothing for the rest of the packet. Node keeps parsers for later connections, so the callback comes back at the close. */
+const restores = new WeakMap<Duplex, () => void>();
+
+/**
+ * Makes the parser call nothing for the rest of the packet. Node keeps parsers for later connections and for its own calls, so the callback comes back
+ * at the close, or earlier by `restoreParser`.
+ */
 export const skipBody = (socket: ParsedSocket): void => {
   const { parser } = socket;
   const number = CALLBACKS.find(
@@ -46,7 +52,17 @@ export const skipBody = (socket: ParsedSocket): void => {
   if (!parser || number === undefined) return;
   const onBody = parser[number];
   parser[number] = undefined;
-  socket.once('close', () => {
+  restores.set(socket, () => {
     parser[number] = onBody;
   });
+  socket.once('close', () => restoreParser(socket));
+};
+
+/**
+ * Must be called in the turn in which Node takes its parser from a connection that stays open, as at a CONNECT. Otherwise the next connection or call
+ * that gets the parser would lose its body.
+ */
+export const restoreParser = (socket: Duplex): void => {
+  restores.get(socket)?.();
+  restores.delete(socket);
 };

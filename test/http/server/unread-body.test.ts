@@ -1,7 +1,8 @@
 import { IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { gate } from '../../support/gate.js';
 import { createHarness, type Harness } from '../../support/harness/http.js';
-import { type Connection, expectEnvelope, headOf, openConnection, start } from './connection.js';
+import { type Connection, expectEnvelope, headOf, issueBytes, openConnection, start } from './connection.js';
 
 const MIB = 1024 * 1024;
 const CHUNKED = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
@@ -85,6 +86,29 @@ describe('a body in tiny chunks', () => {
       await expectEnvelope((await next.answers(1))[0] ?? Response.error(), 400, 'malformed_json');
       next.socket.destroy();
     }
+  });
+
+  it('before a CONNECT takes no other client the body of its request', async () => {
+    const { opened, open: release } = gate();
+    const activities = vi.fn(async () => {
+      await opened;
+      return [];
+    });
+    const harness = createHarness({ activities });
+    const server = await start(harness);
+    const hostile = openConnection(server);
+    const chunks = `${inChunks(3_000, 1)}0\r\n\r\n`;
+    const [slow, chunked] = [headOf(harness, 'GET /v1/activities'), headOf(harness, 'POST /v1/nope', CHUNKED) + chunks];
+    hostile.socket.write(slow + chunked + headOf(harness, 'CONNECT x:1'));
+    await expect.poll(() => activities.mock.calls.length).toBe(1);
+    // At a CONNECT Node takes its parser from the connection, which is still open, and gives the parser to the next one.
+    const next = openConnection(server);
+    next.socket.write(issueBytes(harness, 500));
+    const [answer] = await next.answers(1);
+    release();
+    expect(answer?.status).toBe(202);
+    expect((await hostile.answers(3)).map(({ status }) => status)).toEqual([200, 404, 404]);
+    await ended(hostile);
   });
 
   it.each([
