@@ -6,9 +6,13 @@ import type { Mark, MarkedStretch, Stretch } from './reader.js';
 /** The last event that this process has appended. An append is answered without a position, and its id belongs to no other event. */
 export type AppendedMark = { stream: StreamName; revision: Revision; id: string };
 
-type Marks = { read: Mark | undefined; appended: AppendedMark | undefined };
+/** `reads`: events that the log must hold. */
+type Marks = { reads: readonly Mark[]; appended: AppendedMark | undefined };
 
 type Db = Pick<pg.ClientBase, 'query'>;
+
+/** Events read between two looks that are remembered. A process of the service looks four times a second, and a command not at all. */
+const MOST_READS = 1_000;
 
 export type EndWatch = LostEnd & {
   /**
@@ -31,7 +35,14 @@ export type EndWatch = LostEnd & {
  * new connection is enough for the appends.
  */
 export const watchEnd = (db: Db): EndWatch => {
-  let marks: Marks = { read: undefined, appended: undefined };
+  /** The end of the log at the last look that found everything there. */
+  let end: Mark | undefined;
+  /**
+   * What was read after that end, by hash. None takes the place of another before a look has found both: after a failover a process may read a new
+   * event of another process, and a lost event before that one would be forgotten.
+   */
+  const reads = new Map<string, Mark>();
+  let appended: AppendedMark | undefined;
   let isKnownLost = false;
   /** How often a loss was accepted: an answer to a question from before may be the old server's. */
   let accepted = 0;
@@ -42,11 +53,12 @@ export const watchEnd = (db: Db): EndWatch => {
   const check = async (asked: Db, read?: Mark): Promise<boolean> => {
     const before = accepted;
     const isPast = (): boolean => isKnownLost || accepted !== before;
-    const known = { ...marks, read: further(marks.read, read) };
+    const known: Marks = { reads: [end, ...reads.values(), read].filter((mark) => mark !== undefined), appended };
     const first = await askEnd(asked, known);
     if (isPast() || !first.takesWrites) return first.takesWrites;
     if (first.holds) {
-      marks = { ...marks, read: further(marks.read, first.last) };
+      end = further(end, first.last);
+      for (const { hash } of known.reads) reads.delete(hash);
       return true;
     }
     // A standby that is promoted during a statement takes writes, and yet answers from before it had made all that it received readable.
@@ -59,21 +71,28 @@ export const watchEnd = (db: Db): EndWatch => {
     return true;
   };
 
-  /** What a process works on may be lost before it looks at the end of the log: its next append then is that of another history. */
-  const remember = (read: Mark | undefined, before: number): void => {
-    if (!isKnownLost && accepted === before) marks = { ...marks, read: further(marks.read, read) };
-  };
+  /**
+   * What a process works on may be lost before it looks at the end of the log: its next append then is that of another history. An event up to the end
+   * that was known before the read is remembered with that end. A later end does not count: the answer may be the old server's.
+   */
+  const rememberFrom =
+    (before: number, endBefore: Mark | undefined) =>
+    (read: Mark | undefined): void => {
+      if (read === undefined || isKnownLost || accepted !== before) return;
+      if (endBefore !== undefined && read.position <= endBefore.position) return;
+      reads.set(read.hash, read);
+      const [oldest] = reads.keys();
+      if (reads.size > MOST_READS && oldest !== undefined) reads.delete(oldest);
+    };
 
   return {
     check: (asked) => check(asked),
-    beginRead: () => {
-      const before = accepted;
-      return (last) => remember(last, before);
-    },
+    beginRead: () => rememberFrom(accepted, end),
     beginMarkedRead: () => {
       const before = accepted;
+      const remember = rememberFrom(before, end);
       return async ({ last, holdsMark }, mark) => {
-        remember(last, before);
+        remember(last);
         if (last !== undefined) readAt.set(last, before);
         if (!holdsMark && mark !== undefined && readAt.get(mark) === accepted) await check(db, mark);
       };
@@ -81,8 +100,8 @@ export const watchEnd = (db: Db): EndWatch => {
     isKnownLost: () => isKnownLost,
     beginAppend: () => {
       const before = accepted;
-      return (appended) => {
-        if (!isKnownLost && accepted === before) marks = { ...marks, appended };
+      return (last) => {
+        if (!isKnownLost && accepted === before) appended = last;
       };
     },
     isLost: async () => {
@@ -94,7 +113,9 @@ export const watchEnd = (db: Db): EndWatch => {
     },
     accept: () => {
       if (!isKnownLost) return;
-      marks = { read: undefined, appended: undefined };
+      end = undefined;
+      reads.clear();
+      appended = undefined;
       isKnownLost = false;
       accepted += 1;
     },
@@ -112,20 +133,22 @@ type End = { holds: boolean; takesWrites: boolean; last: Mark | undefined };
  * One snapshot shows the end of the log and whether the marks are held, so a later end never takes the place of a lost mark. A mark that retention has
  * cut counts as held: retention cuts no last event of a stream.
  */
-const askEnd = async (db: Db, { read, appended }: Marks): Promise<End> => {
+const askEnd = async (db: Db, { reads, appended }: Marks): Promise<End> => {
   const { rows } = await db.query<{ head: string; hash: string | null; holds: boolean; takes_writes: boolean }>({
     name: 'ask-end',
     text: `select h.position as head, (select hash from event_log where position = h.position) as hash,
         current_setting('transaction_read_only') = 'off' as takes_writes,
-        coalesce((select hash = $2 from event_log where position = $1::bigint), $1::bigint <= h.position, true)
-        and coalesce(
+        not exists (
+          select from unnest($1::bigint[], $2::text[]) m (position, hash)
+          where not coalesce((select e.hash = m.hash from event_log e where e.position = m.position), m.position <= h.position)
+        ) and coalesce(
           (select id = $5::uuid from event_log where stream = $3::text and revision = $4::integer),
           exists (select from event_log where stream = $3::text and revision > $4::integer) or $3::text is null
         ) as holds
       from event_log_head h`,
     values: [
-      read?.position ?? null,
-      read?.hash ?? null,
+      reads.map(({ position }) => position),
+      reads.map(({ hash }) => hash),
       appended?.stream ?? null,
       appended?.revision ?? null,
       appended?.id ?? null,

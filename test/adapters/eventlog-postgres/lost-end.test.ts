@@ -93,6 +93,29 @@ describeWithPostgres('a log that lost its end under a process', () => {
     expect(noticed).toBe(1);
   });
 
+  it.each<[string, (reading: PostgresEventLog) => Promise<unknown>]>([
+    ['in its stream', (reading) => retried(() => reading.read('s-2'))],
+    ['by a subscription', (reading) => first(reading, 's-2')],
+  ])(
+    'takes no append of a process that has read a lost event and then a later event of the other history %s',
+    async (_how, readNew) => {
+      const other = postgresEventLog({ connectionString: database.connectionString, onIdleError: () => undefined });
+      await streamOf(other, 1, 's-1');
+      await streamOf(other, 1, 's-lost');
+      await log.read('s-lost');
+      await other.close();
+      await loseEnd(database, 1n);
+      const next = postgresEventLog({ connectionString: database.connectionString, onIdleError: () => undefined });
+      await streamOf(next, 3, 's-2', retried);
+      await next.close();
+      await readNew(log);
+      await expect
+        .poll(() => log.append('s-1', at(0), [chained('s-1', 1)]).catch((error: unknown) => error))
+        .toEqual(new EventLogUnavailable('the event log has lost its end: no pause is recorded yet'));
+      expect(noticed).toBe(1);
+    },
+  );
+
   it('is noticed by what was only read where nothing stands at the lost positions yet', async () => {
     const other = postgresEventLog({ connectionString: database.connectionString, onIdleError: () => undefined });
     await streamOf(other, 3, 's-1');
@@ -159,10 +182,10 @@ describe('the watch of the end of a log', () => {
     end.accept();
     remember({ stream: 's-1', revision: 4, id: 'a' });
     await end.check(db);
-    expect(asked.at(-1)).toEqual([null, null, null, null, null]);
+    expect(asked.at(-1)).toEqual([[], [], null, null, null]);
     end.beginAppend()({ stream: 's-1', revision: 5, id: 'b' });
     await end.check(db);
-    expect(asked.at(-1)).toEqual([9n, 'h9', 's-1', 5, 'b']);
+    expect(asked.at(-1)).toEqual([[9n], ['h9'], 's-1', 5, 'b']);
   });
 
   it('looks for no event that was asked for before the loss was accepted', async () => {
@@ -174,9 +197,37 @@ describe('the watch of the end of a log', () => {
     remember({ position: 12n as LogPosition, hash: 'h12' });
     await lookAt({ last: { position: 13n as LogPosition, hash: 'h13' }, holdsMark: true }, undefined);
     await end.check(db);
-    expect(asked.at(-1)).toEqual([null, null, null, null, null]);
+    expect(asked.at(-1)).toEqual([[], [], null, null, null]);
     end.beginRead()({ position: 14n as LogPosition, hash: 'h14' });
     await end.check(db);
-    expect(asked.at(-1)?.slice(0, 2)).toEqual([14n, 'h14']);
+    expect(asked.at(-1)?.slice(0, 2)).toEqual([
+      [9n, 14n],
+      ['h9', 'h14'],
+    ]);
+  });
+
+  it('looks for an event whose read began before the last look and ended after it, and for no event before that look', async () => {
+    const { asked, end, db } = serverThat(true);
+    const remember = end.beginRead();
+    await end.check(db);
+    remember({ position: 8n as LogPosition, hash: 'h8' });
+    end.beginRead()({ position: 7n as LogPosition, hash: 'h7' });
+    await end.check(db);
+    expect(asked.at(-1)?.slice(0, 2)).toEqual([
+      [9n, 8n],
+      ['h9', 'h8'],
+    ]);
+    await end.check(db);
+    expect(asked.at(-1)?.slice(0, 2)).toEqual([[9n], ['h9']]);
+  });
+
+  it('keeps the last 1,000 of the events that it has read without a look', async () => {
+    const { asked, end, db } = serverThat(true);
+    for (let position = 1; position <= 1_001; position += 1) {
+      end.beginRead()({ position: BigInt(position) as LogPosition, hash: `h${position}` });
+    }
+    await end.check(db);
+    const [positions] = asked.at(-1) as [bigint[]];
+    expect([positions.length, positions[0], positions.at(-1)]).toEqual([1_000, 2n, 1_001n]);
   });
 });
