@@ -9,7 +9,7 @@ import { pause } from '../../lib/pause.js';
 import { DataDirUnwritable, EmbeddedPostgresError } from './error.js';
 import { existingOsUsers, type OsUser, unreachableFolder } from './os-user.js';
 import { listenAsOwner, ownerAnswers } from './owner-socket.js';
-import { processIdentity } from './server-processes.js';
+import { processIdentity, serverProcesses } from './server-processes.js';
 
 /** Names in the data folder: the cluster, the cluster while `initdb` makes it, and the file that gives `initdb` the password. */
 export const CLUSTER_NAMES = { cluster: 'postgres', draft: 'postgres.new', password: 'postgres.password' } as const;
@@ -112,12 +112,14 @@ export const wasLocked = (dataDir: string): boolean => existsSync(lockFolder(dat
 /**
  * Whether this folder is a copy that was made while a process held the original, which it still does: the lock names that process, and no process
  * listens on the socket of the owner in this folder. Some copies leave sockets out, as those of tar. False where the file system takes no sockets.
+ * The socket of the original may have been removed, as an old file is; then its database works in this folder.
  */
 export const isCopyInUse = async (dataDir: string): Promise<boolean> => {
   const folder = lockFolder(dataDir);
   const lock = await newestLock(folder);
   if (lock?.socket === undefined || lock.released || !isSeen(lock)) return false;
-  return !(await ownerAnswers(join(folder, lock.socket)));
+  if (await ownerAnswers(join(folder, lock.socket))) return false;
+  return serverProcesses(clusterFolder(dataDir)).length === 0;
 };
 
 /** Whether this process sees the one that holds the folder. It does not see a process of another container, whose network may be another one too. */

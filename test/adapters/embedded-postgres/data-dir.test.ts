@@ -1,10 +1,16 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lockDataDir, prepareDataDir } from '../../../src/adapters/embedded-postgres/data-dir.js';
+import {
+  clusterFolder,
+  isCopyInUse,
+  lockDataDir,
+  prepareDataDir,
+} from '../../../src/adapters/embedded-postgres/data-dir.js';
 import { EmbeddedPostgresError } from '../../../src/adapters/embedded-postgres/error.js';
 import { listenAsOwner, ownerAnswers } from '../../../src/adapters/embedded-postgres/owner-socket.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -91,6 +97,25 @@ describe('lockDataDir', () => {
     await lock.release();
   });
 });
+
+it.skipIf(process.platform !== 'linux')(
+  'a folder whose socket was removed is no copy while its database runs, and a copy without that',
+  async () => {
+    const dataDir = temporaryFolder();
+    const lock = await lockDataDir(dataDir, { waitMs: 0 });
+    for (const name of await readdir(join(dataDir, 'lock')))
+      if (name.startsWith('owner-')) await rm(join(dataDir, 'lock', name));
+    expect(await isCopyInUse(dataDir)).toBe(true);
+    await mkdir(clusterFolder(dataDir));
+    const server = spawn('sleep', ['600'], { argv0: 'postgres', cwd: clusterFolder(dataDir) });
+    await once(server, 'spawn');
+    await expect.poll(() => isCopyInUse(dataDir)).toBe(false);
+    server.kill();
+    await expect.poll(() => isCopyInUse(dataDir)).toBe(true);
+    await lock.release();
+    expect(await isCopyInUse(dataDir)).toBe(false);
+  },
+);
 
 it.each(['missing', 'link'])(
   'a DATA_DIR that is a link to %s is named as a link that leads nowhere',
