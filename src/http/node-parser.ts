@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 
 /** Node's own parser of a connection. A later Node may lack these parts: then requests are refused and chunks dropped one by one. */
 type NodeParser = {
@@ -38,31 +37,22 @@ const STOP_PARSING = -1;
 
 const CALLBACKS = [0, 1, 2, 3, 4, 5, 6];
 
-const restores = new WeakMap<Duplex, () => void>();
-
 /**
- * Makes the parser call nothing for the rest of the packet. Node keeps parsers for later connections and for its own calls, so the callback comes back
- * at the close, or earlier by `restoreParser`.
+ * Makes the parser call nothing for the rest of a body. The result must be called at the end of the message: the parser has further messages of its
+ * connection, and Node keeps parsers for later connections and for its own calls, which would lose their bodies. At the close, the callback comes back too.
  */
-export const skipBody = (socket: ParsedSocket): void => {
+export const skipBody = (socket: ParsedSocket): (() => void) => {
   const { parser } = socket;
   const number = CALLBACKS.find(
     (candidate) => (parser?.[candidate] as { name?: string } | null)?.name === 'parserOnBody',
   );
-  if (!parser || number === undefined) return;
+  if (!parser || number === undefined) return () => {};
   const onBody = parser[number];
-  parser[number] = undefined;
-  restores.set(socket, () => {
+  const restore = (): void => {
     parser[number] = onBody;
-  });
-  socket.once('close', () => restoreParser(socket));
-};
-
-/**
- * Must be called in the turn in which Node takes its parser from a connection that stays open, as at a CONNECT. Otherwise the next connection or call
- * that gets the parser would lose its body.
- */
-export const restoreParser = (socket: Duplex): void => {
-  restores.get(socket)?.();
-  restores.delete(socket);
+    socket.off('close', restore);
+  };
+  parser[number] = undefined;
+  socket.once('close', restore);
+  return restore;
 };

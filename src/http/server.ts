@@ -7,7 +7,7 @@ import { refuse } from './answer.js';
 import { boundConnections } from './bound-connections.js';
 import { randomRequestId } from './call.js';
 import { localOrigin } from './local-origin.js';
-import { answerHalfClosed, boundRequests, restoreParser } from './node-parser.js';
+import { answerHalfClosed, boundRequests } from './node-parser.js';
 import {
   answerRaw,
   BAD_REQUEST,
@@ -222,10 +222,9 @@ const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, raw:
   };
   server.on('request', (request, response) => take(request, response, refusalOfRequest(request)));
   server.on('checkExpectation', (request, response) => take(request, response, EXPECTATION_FAILED));
-  server.on('connect', ({ method, httpVersion }, socket) => {
-    restoreParser(socket);
-    answers.refuse(socket, isKnownVersion(httpVersion) ? ROUTE_NOT_FOUND : BAD_REQUEST, false, method);
-  });
+  server.on('connect', ({ method, httpVersion }, socket) =>
+    answers.refuse(socket, isKnownVersion(httpVersion) ? ROUTE_NOT_FOUND : BAD_REQUEST, false, method),
+  );
   server.on('clientError', (fault: ParseFault, socket) =>
     fault.code === 'ECONNRESET' ? socket.destroy() : answers.refuse(socket, refusalOfFault(fault), isTimeout(fault)),
   );

@@ -60,14 +60,20 @@ const stopReading = (socket: Socket): void => {
 const tooManyChunks = new WeakSet<IncomingMessage>();
 
 /**
- * Stops a body of very small chunks while its packet is parsed: Node reads up to 32 packets in one turn of the event loop. Further chunks are
- * dropped, and the socket is read no more. Must be called before the first byte of the body arrives.
+ * Stops a body of very small chunks while its packet is parsed: Node reads up to 32 packets in one turn of the event loop. Further chunks of
+ * the body are dropped, and Node stops reading the socket. Must be called before the first byte of the body arrives.
  */
 export const stopTinyChunks = (request: IncomingMessage): void => {
   if (request.headers['transfer-encoding'] === undefined) return;
   boundChunks(request, (pushLast) => {
     tooManyChunks.add(request);
-    skipBody(request.socket);
+    const restore = skipBody(request.socket);
+    const { push } = request;
+    // Node pushes the end of a body in the turn in which it finds that end, before it reads what follows.
+    request.push = (chunk, encoding) => {
+      if (chunk === null) restore();
+      return push.call(request, chunk, encoding);
+    };
     pushLast();
     // Node stops reading the socket.
     return false;

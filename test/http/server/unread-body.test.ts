@@ -112,6 +112,28 @@ describe('a body in tiny chunks', () => {
   });
 
   it.each([
+    ['in the same packet', true],
+    ['after its answer', false],
+  ])('takes no later request on its connection the body: %s', async (_what, isPipelined) => {
+    const { opened, open: release } = gate();
+    const activities = vi.fn(async () => {
+      await opened;
+      return [];
+    });
+    const harness = createHarness({ activities });
+    const connection = openConnection(await start(harness));
+    // The whole body is here before its answer begins, so that the connection goes on.
+    const chunked = `${headOf(harness, 'POST /v1/nope', CHUNKED)}${inChunks(3_000, 1)}0\r\n\r\n`;
+    const next = issueBytes(harness, 500);
+    connection.socket.write(headOf(harness, 'GET /v1/activities') + chunked + (isPipelined ? next : ''));
+    await expect.poll(() => activities.mock.calls.length).toBe(1);
+    release();
+    expect((await connection.answers(2))[1]?.status).toBe(404);
+    if (!isPipelined) connection.socket.write(next);
+    expect((await connection.answers(3))[2]?.status).toBe(202);
+  });
+
+  it.each([
     [1_000, 1],
     [MIB, 64],
   ])('%i bytes in chunks of %i are read to their end', async (bytes, size) => {
