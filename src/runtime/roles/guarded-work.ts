@@ -170,7 +170,14 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
       ...faultFields(error),
     }),
   );
+  // A database that fails again and again within this time keeps invoices queued without end, and other lines say nothing of that.
+  const waits = createFaultLines({
+    logger,
+    msg: 'issuing waits until the database has answered for two seconds',
+    everyMs: PAUSE_LOOK_MS,
+  });
   let failedAt: number | undefined;
+  const wasAway = (): boolean => failedAt !== undefined && performance.now() - failedAt < JUST_BACK_MS;
   let isEnding = false;
   let isOver = false;
   const watching = async (): Promise<void> => {
@@ -181,7 +188,9 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
       await look().catch((error: unknown) => {
         failedAt = performance.now();
         if (isDue()) tellWhy(error);
+        else if (!isEnding) waits.tell(error);
       });
+      if (!wasAway()) waits.areOver();
       if (isOver || (isLast && !isDue())) return;
     }
   };
@@ -205,7 +214,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     ...state,
     // The rows are of the same moment as the log, so the projector may go on during a pause.
     whileLogCoversCheckpoint: (signal, work) => work(signal, false),
-    wasAway: () => failedAt !== undefined && performance.now() - failedAt < JUST_BACK_MS,
+    wasAway,
     untilSettled: async () => undefined,
   };
 };

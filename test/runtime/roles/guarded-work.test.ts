@@ -216,7 +216,7 @@ const oneDatabase = (paused: boolean) => {
     config: { eventStoreUrl: undefined },
     clock: systemClock,
     engines: { log: { identity: async () => 'one', head: async () => end.head, lostEnd }, pool: { connect, query } },
-    logger: { fatal: say, error: say, info: say },
+    logger: { fatal: say, error: say, warn: say, info: say },
     runner,
   };
   const start = async () => {
@@ -294,7 +294,7 @@ describe('a pause in the database that also keeps the log', () => {
   });
 
   it('may come from another process for a moment after the database was away', async () => {
-    const { row, start } = oneDatabase(false);
+    const { row, lines, start } = oneDatabase(false);
     const source = await start();
     expect(source.wasAway?.()).toBe(false);
     row.answers = false;
@@ -302,6 +302,9 @@ describe('a pause in the database that also keeps the log', () => {
     row.answers = true;
     await expect.poll(() => source.wasAway?.()).toBe(false);
     expect(source.current().kind).toBe('complete');
+    const msg = 'issuing waits until the database has answered for two seconds';
+    const over = expect.objectContaining({ msg: 'a fault is over', of: msg });
+    await expect.poll(() => lines).toEqual([expect.objectContaining({ msg, error: 'Error' }), over]);
   });
 
   it.each([
