@@ -19,6 +19,27 @@ export const XML_BOUNDS = {
   name: 256,
 } as const;
 
+/**
+ * Why a received document is refused before any parser reads it, without quoting it; undefined for any other document. Bytes that are no UTF-8 are left
+ * to the parser.
+ */
+export const refusedUnparsed = (xml: Buffer): string | undefined => {
+  if (xml.includes('<!DOCTYPE')) return 'a document type declaration is not allowed';
+  if (!isUtf8Text(xml)) return 'the encoding is not UTF-8';
+  const { exceededLimit } = countXml(xml);
+  return exceededLimit === undefined ? undefined : `more than a document may hold: ${exceededLimit}`;
+};
+
+/** True without a zero byte and without the name of another encoding. `countXml` reads bytes as UTF-8, so its counts are right only then. */
+const isUtf8Text = (xml: Buffer): boolean => {
+  const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)["']/.exec(
+    xml.toString('latin1', 0, LONGEST_DECLARATION),
+  )?.[1];
+  return !xml.includes(0) && (declared === undefined || declared.toLowerCase() === 'utf-8');
+};
+
+const LONGEST_DECLARATION = 200;
+
 type XmlCounts = Record<keyof typeof XML_BOUNDS, number> & {
   /** Bytes read: never more than the document has. */
   bytesRead: number;

@@ -1,6 +1,6 @@
 import { ParseOption, XmlDocument, XmlElement, XmlParseError } from 'libxml2-wasm';
 import type { Canonicalization } from './algorithms.js';
-import { countXml } from './bounds.js';
+import { refusedUnparsed } from './bounds.js';
 import { type Parsed, parseWellFormed, textAt } from './parse.js';
 
 type Opened<T> = { ok: true; value: T } | { ok: false; reason: string };
@@ -11,10 +11,8 @@ type Opened<T> = { ok: true; value: T } | { ok: false; reason: string };
  * `reason` never quotes the document. Rethrows what `use` throws.
  */
 export const withXmlDocument = <T>(xml: Buffer, use: (document: XmlDocument) => T): Opened<T> => {
-  if (xml.includes('<!DOCTYPE')) return { ok: false, reason: 'a document type declaration is not allowed' };
-  if (!isUtf8Text(xml)) return { ok: false, reason: 'the encoding is not UTF-8' };
-  const { exceededLimit } = countXml(xml);
-  if (exceededLimit !== undefined) return { ok: false, reason: `more than a document may hold: ${exceededLimit}` };
+  const refused = refusedUnparsed(xml);
+  if (refused !== undefined) return { ok: false, reason: refused };
   const document = parse(xml);
   if (document === undefined) return { ok: false, reason: 'not well-formed' };
   try {
@@ -95,16 +93,6 @@ export const onlyAt = <E>(elements: Elements<E>, root: E, path: readonly string[
   for (const name of path) found = onlyChild(elements, found, name);
   return found;
 };
-
-/** True without a zero byte and without the name of another encoding. `countXml` reads bytes as UTF-8, so its counts are right only then. */
-const isUtf8Text = (xml: Buffer): boolean => {
-  const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)["']/.exec(
-    xml.toString('latin1', 0, LONGEST_DECLARATION),
-  )?.[1];
-  return !xml.includes(0) && (declared === undefined || declared.toLowerCase() === 'utf-8');
-};
-
-const LONGEST_DECLARATION = 200;
 
 const parse = (xml: Buffer): XmlDocument | undefined => {
   try {

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import anyAscii from 'any-ascii';
 import { present } from '../../domain/common/present.js';
+import { refusedUnparsed } from '../../xml/bounds.js';
 import { attributeAt, nodeAt, nodesAt, parseWellFormed, textAt, type XmlParts } from '../../xml/parse.js';
 import { listed } from './format.js';
 import {
@@ -33,6 +35,7 @@ import { hasGlyph } from './text-width.js';
  * without access key, number or a valid `dhProc`, which every NFS-e has. Everything else may be absent.
  */
 export const readNote = (nfseXml: Buffer): Note | undefined => {
+  if (refusedUnparsed(nfseXml) !== undefined || !isUtf8(nfseXml)) return undefined;
   const parsed = parseWellFormed(nfseXml);
   if (!parsed.ok) return undefined;
   const inf = readerOf(parsed.root);
