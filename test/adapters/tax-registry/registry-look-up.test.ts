@@ -161,7 +161,8 @@ describe('the tax registry', () => {
   it('is left after a thousand chunks of one byte', async () => {
     const inBytes = (response: ServerResponse): void => {
       response.write(named);
-      for (let n = 0; n < 2_000; n += 1) response.write(' ');
+      // Newer versions of Node join what a turn writes into one chunk.
+      response.socket?.write('1\r\n \r\n'.repeat(2_000));
       response.end();
     };
     expect(await answered(inBytes)).toBeUndefined();

@@ -29,6 +29,9 @@ const HEADERS = [
   'x-content-type-options',
 ];
 
+/** Of a request with too many headers: newer versions of Node refuse it in the parser, before its method is known. */
+const OF_TOO_MANY = expect.stringMatching(/^(?:GET|unread)$/);
+
 const requestIdOf = async ({ answers }: Connection, nth = 1): Promise<string | null | undefined> =>
   (await answers(nth)).at(-1)?.headers.get('request-id');
 
@@ -41,7 +44,7 @@ describe('a refusal that the app does not give is reported with the Request-Id o
     ['an absolute form with a bad port', `POST http://a:x/ HTTP/1.1\r\n${host}`, 'POST', 400, 'invalid_request'],
     ['a version that does not exist', `GET /x HTTP/7.5\r\n${host}`, 'unread', 400, 'invalid_request'],
     ['too much header', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n${host}`, 'unread', 431, 'invalid_request'],
-    ['too many headers', `GET /x HTTP/1.1\r\n${'a:b\r\n'.repeat(2_001)}${host}`, 'GET', 431, 'invalid_request'],
+    ['too many headers', `GET /x HTTP/1.1\r\n${'a:b\r\n'.repeat(2_001)}${host}`, OF_TOO_MANY, 431, 'invalid_request'],
     ['an unknown expectation', `PUT /x HTTP/1.1\r\nExpect: y\r\n${host}`, 'PUT', 417, 'invalid_request'],
     ['an unknown method', `FOO /x HTTP/1.1\r\n${host}`, 'unread', 404, 'route_not_found'],
     ['CONNECT', `CONNECT x:1 HTTP/1.1\r\n${host}`, 'CONNECT', 404, 'route_not_found'],
