@@ -31,8 +31,11 @@ export const holdBack = async (c: Context, turn: Promise<void> | undefined): Pro
   const request = incomingOf(c);
   const taken = request === undefined ? undefined : inHand.get(request);
   if (taken !== undefined) taken.isHeldBack = true;
-  await turn;
-  if (taken !== undefined) taken.isHeldBack = false;
+  try {
+    await turn;
+  } finally {
+    if (taken !== undefined) taken.isHeldBack = false;
+  }
 };
 
 /** Whether the answer to this request only waits for its turn. */
