@@ -81,6 +81,23 @@ describe('the message of a refused invoice', () => {
     },
   );
 
+  it.each([
+    ['E0540', /^O sistema nacional não aceitou os valores/, /portal nacional ou fale com o suporte/],
+    ['E0903', /^O sistema nacional não aceitou as informações de IBS e CBS/, /o tipo da operação/],
+    ['E0958', /^O sistema nacional não aceitou as informações de IBS e CBS/, /Pergunte ao contador qual classificação/],
+  ])(
+    'for %s says what to do, and reads as it did of an invoice that failed before December 2026',
+    (code, before, since) => {
+      const refusedAt = (instant: string, ...codes: string[]) =>
+        errorAfter(attempted(1, 1), { type: 'IssuanceRejected', data: { attempt: 1, codes, at: instant } })?.message;
+      expect(refusedAt('2026-11-30T23:59:59.999Z', code)).toMatch(before);
+      expect(refusedAt('2026-12-01T00:00:00.000Z', code)).toMatch(since);
+      // The text of a code came before the text of an area.
+      expect(refusedAt('2026-11-30T23:59:59.999Z', code, 'E0207')).toMatch(/^O CPF do cliente não existe/);
+      expect(refusedAt('2026-12-01T00:00:00.000Z', code, 'E0207')).toMatch(since);
+    },
+  );
+
   it('is the first reason that we know, and ends in all the codes', () => {
     expect(refusedWith(UNCATALOGUED_CODE, 'E0207', 'E0188')?.message).toBe(
       `O CPF do cliente não existe na Receita Federal. Corrija customer.document e emita de novo. (${UNCATALOGUED_CODE}, E0207, E0188)`,

@@ -34,6 +34,21 @@ const taxReasons: Readonly<Record<string, string>> = {
     'O percentual aproximado de tributos do Simples não vale para empresa fora dele. Peça ao suporte que corrija o cadastro.',
 };
 
+const CONFIRM_CLASSIFICATION = 'Pergunte ao contador qual classificação vale e informe ao suporte.';
+
+/** Operation and classification for IBS and CBS (docs/national-system.md#classifications). */
+const ibsCbsReasons: Readonly<Record<string, string>> = {
+  E0901:
+    'O indicador da operação para IBS e CBS deste serviço não está na tabela nacional. Peça ao suporte que o corrija.',
+  E0903:
+    'Este serviço exige para IBS e CBS o tipo da operação, que este emissor não envia. Emita esta nota no portal nacional ou fale com o suporte.',
+  E0958: `A classificação para IBS e CBS deste serviço não é aceita em notas de serviço. ${CONFIRM_CLASSIFICATION}`,
+  E0964: `A classificação para IBS e CBS deste serviço não admite outra ao lado dela. ${CONFIRM_CLASSIFICATION}`,
+  E0965: `A classificação para IBS e CBS deste serviço exige outra ao lado dela. ${CONFIRM_CLASSIFICATION}`,
+  E0969: `A segunda classificação para IBS e CBS deste serviço não é aceita em notas de serviço. ${CONFIRM_CLASSIFICATION}`,
+  E0972: `A classificação para IBS e CBS deste serviço exige o diferimento, que este emissor não envia. ${CONFIRM_CLASSIFICATION}`,
+};
+
 const SUSPENDED = 'com a cobrança do ISS suspensa por decisão judicial ou administrativa';
 const SUSPENSION = 'Confirme a suspensão com o contador e fale com o suporte.';
 const CLASSIFICATION = 'Peça ao suporte que confira a atividade da empresa.';
@@ -88,6 +103,8 @@ const serviceReasons: Readonly<Record<string, string>> = {
     'Serviços de eventos exigem os dados do evento, que este emissor não envia. Emita esta nota no portal nacional ou fale com o suporte.',
   E0529:
     'Para o sistema nacional este serviço não é exportação, e o ISS é devido no Brasil. Confirme com o contador antes de emitir de novo.',
+  E0540:
+    'O município não cobra ISS deste serviço, e a nota teria de declarar isso, o que este emissor não faz. Emita esta nota no portal nacional ou fale com o suporte; não use o código de outro serviço.',
   E0590: 'Falta o país onde o serviço teve resultado. Confira o endereço do cliente no exterior e fale com o suporte.',
   E0591: 'O país do resultado do serviço não se informa neste caso. Seus dados estão certos: fale com o suporte.',
 };
@@ -258,6 +275,7 @@ export const ownReasons: ReadonlyMap<string, string> = new Map(
     customerReasons,
     serviceReasons,
     taxReasons,
+    ibsCbsReasons,
     otherVersionReasons,
     documentReasons,
     cancellationReasons,
@@ -290,10 +308,14 @@ const requestReasons = reasonsOf([areas.signature, areas.certificate, areas.payl
  * the text that a client was shown.
  */
 export const mainReason = (codes: readonly string[], at: Instant): string | undefined => {
-  const code = mainCode(codes.filter((one) => one !== CLOCK_AHEAD)) ?? mainCode(codes);
+  const hasOwn = (code: string): boolean =>
+    ownReasons.has(code) && !(OF_AREA_BEFORE.has(code) && isBefore(at, TEXTS_OF_DECEMBER_2026));
+  const others = codes.filter((one) => one !== CLOCK_AHEAD);
+  const code = mainCode(others, hasOwn) ?? mainCode(codes, hasOwn);
   if (code === undefined) return undefined;
   const earlier = earlierReasons.get(code);
-  return earlier !== undefined && isBefore(at, earlier.until) ? earlier.text : reasonOf(code);
+  if (earlier !== undefined && isBefore(at, earlier.until)) return earlier.text;
+  return hasOwn(code) ? ownReasons.get(code) : areaReasons.get(code);
 };
 
 const EARLIER_SERVICE =
@@ -305,7 +327,7 @@ type EarlierReason = {
   text: string;
 };
 
-/** From this instant on no text advises another activity than that of the service. */
+/** From this instant on no text advises another activity than that of the service, and the codes of `OF_AREA_BEFORE` have their own texts. */
 export const TEXTS_OF_DECEMBER_2026: Instant = '2026-12-01T00:00:00.000Z';
 
 /** Texts that clients were shown of invoices that failed before `until`. */
@@ -333,5 +355,8 @@ const earlierReasons: ReadonlyMap<string, EarlierReason> = new Map([
 
 const CLOCK_AHEAD = 'E0008';
 
-const mainCode = (codes: readonly string[]): string | undefined =>
-  codes.find((code) => ownReasons.has(code)) ?? codes.find((code) => areaReasons.has(code));
+/** Codes that had the text of their area until then, so that the text of another code came before theirs. */
+const OF_AREA_BEFORE: ReadonlySet<string> = new Set(['E0540', ...Object.keys(ibsCbsReasons)]);
+
+const mainCode = (codes: readonly string[], hasOwn: (code: string) => boolean): string | undefined =>
+  codes.find(hasOwn) ?? codes.find((code) => areaReasons.has(code));
