@@ -46,12 +46,15 @@ const withOffset = (stamp: string): string => (/(?:Z|[+-]\d{2}:\d{2})$/.test(sta
 
 /**
  * The packed event of a type: `eventos[].arquivoXml` of the live look-up, or `eventoXmlGZipB64` as the Swagger promises
- * (docs/national-system.md#event-look-up).
+ * (docs/national-system.md#event-look-up). An item without the number of a type may hold the event too: the document says of which type it is.
  */
 export const packedEventOf = (body: JsonBody, eventType: string): string | undefined => {
-  const item = listedEvent(body, eventType);
+  const item = listedEvent(body, eventType) ?? listOf(body.eventos).map(objectOf).find(hasNoNumber);
   return (item === undefined ? undefined : textOf(item, 'arquivoXml')) ?? textOf(body, 'eventoXmlGZipB64');
 };
+
+const hasNoNumber = (event: JsonBody | undefined): boolean =>
+  event !== undefined && !/^\d{6}$/.test(String(event.tipoevento));
 
 /** Whether an item of `eventos` has this type. */
 export const listsEvent = (body: JsonBody, eventType: string): boolean => listedEvent(body, eventType) !== undefined;

@@ -123,6 +123,8 @@ describe('the event query answers a list, its XML in base64 twice', () => {
     ['a number', () => ({ eventos: [{ ...item, tipoEvento: 101101, arquivoXml: base64(event()) }] })],
     ['text', () => ({ eventos: [{ ...item, tipoEvento: '101101', arquivoXml: base64(event()) }] })],
     ['base64 once', () => ({ eventos: [{ ...item, tipoEvento: 101101, arquivoXml: event() }] })],
+    ['the name that the ADN uses', () => ({ eventos: [{ ...item, tipoEvento: 'CANCELAMENTO', arquivoXml: event() }] })],
+    ['nothing', () => ({ eventos: [{ ...item, arquivoXml: event() }] })],
     ['the Swagger', () => ({ eventoXmlGZipB64: event() })],
   ])('is found with its type as %s', async (_name, body) => {
     harness.server.answer(json(200, body()));
@@ -130,6 +132,14 @@ describe('the event query answers a list, its XML in base64 twice', () => {
       kind: 'found',
       found: { requestId: harness.cancellation.id, registeredAt: '2026-03-04T16:34:50.000Z' },
     });
+  });
+});
+
+describe('an event whose item has no number of its type', () => {
+  it('is not taken for another event than its document holds', async () => {
+    const other = noteAround(harness.dps.bytes);
+    harness.server.answer(json(200, { eventos: [{ tipoEvento: 'CANCELAMENTO', arquivoXml: gzipBase64(other) }] }));
+    expect(await findCancellation()).toMatchObject({ kind: 'inconclusive', reason: 'not_ours_or_unreadable' });
   });
 });
 
