@@ -60,7 +60,7 @@ describe('the distribution of the simulator', () => {
     await order('event');
     expect((await cancel(harness, first)).status).toBe(201);
     expect(itemsOf(await ask('DFe/0')).map(({ NSU }) => NSU)).toEqual([1]);
-    expect((await ask(`NFSe/${first}/Eventos`)).status).toBe(404);
+    expect(itemsOf(await ask(`NFSe/${first}/Eventos`)).map(({ NSU }) => NSU)).toEqual([1]);
     await order('issue');
     const second = keyOf(await issue(harness, { number: 2 }));
     await harness.control('POST', 'events', { environment: 'test', access_key: second, type: '203202' });
@@ -98,17 +98,26 @@ describe('the distribution of the simulator', () => {
     expect(itemsOf(await ask(`DFe/0?cnpjConsulta=${branch}`)).map(({ NSU }) => NSU)).toEqual([2]);
   });
 
-  it('gives the events of a note', async () => {
+  it('gives a note with its events, and nothing for an unknown key', async () => {
     const key = keyOf(await issue(harness));
-    expect((await ask(`NFSe/${key}/Eventos`)).status).toBe(404);
+    const read = async () => {
+      const answer = await ask(`NFSe/${key}/Eventos`);
+      const exchange = { ...answer, kind: 'answered' as const, body: Buffer.from(answer.text) };
+      return {
+        items: itemsOf(answer),
+        read: readAnswer({ name: 'sharedEvents', expected: { accessKey: key }, exchange }),
+      };
+    };
+    expect(await read()).toMatchObject({ items: [{ NSU: 1, TipoDocumento: 'NFSE' }], read: { kind: 'absent' } });
     await harness.control('POST', 'events', { environment: 'test', access_key: key, type: '101101' });
-    const answer = await ask(`NFSe/${key}/Eventos`);
-    expect(itemsOf(answer)).toMatchObject([{ NSU: 2, TipoEvento: 'CANCELAMENTO' }]);
-    const exchange = { ...answer, kind: 'answered' as const, body: Buffer.from(answer.text) };
-    expect(readAnswer({ name: 'sharedEvents', expected: { accessKey: key }, exchange })).toMatchObject({
-      kind: 'found',
-      found: { eventType: '101101' },
+    expect(await read()).toMatchObject({
+      items: [
+        { NSU: 1, TipoDocumento: 'NFSE' },
+        { NSU: 2, TipoDocumento: 'EVENTO', TipoEvento: 'CANCELAMENTO' },
+      ],
+      read: { kind: 'found', found: { eventType: '101101' } },
     });
+    expect((await ask(`NFSe/${'1'.repeat(50)}/Eventos`)).status).toBe(404);
   });
 
   it('answers 400 to a number that is none, 404 to another path, and 496 without a certificate', async () => {

@@ -20,6 +20,7 @@ import { readEvent, readNote, type SentDocument } from './documents.js';
 import type { Exchange } from './exchange.js';
 import { ABSENT_OTHER_DOCUMENT, judgeLookup, judgeSend, SUCCESS_NOT_OURS, type SuccessRead } from './judge-answer.js';
 import {
+  isNote,
   type JsonBody,
   listsEvent,
   listsOnlyOtherEvents,
@@ -129,7 +130,8 @@ const readers: {
     return namesOther(answer.body, { accessKey }) ? ABSENT_OTHER_DOCUMENT : { kind: 'absent' };
   },
 
-  // Absence is the answer that finds nothing, or a list of events of which none can cancel. Everything else proves nothing.
+  // Absence is the answer that finds nothing, or a list in which no document can cancel: it holds the note itself too, and events that cannot. Everything
+  // else proves nothing.
   sharedEvents: (exchange, { accessKey }) => {
     if (exchange.kind !== 'answered') return inconclusiveAtAdn(exchange.reason);
     const { status, contentType } = exchange;
@@ -138,8 +140,13 @@ const readers: {
     const listed = sharedDocumentsOf(body);
     if (listed.length === 0 && (status === 404 || status === 200) && saysNothingFound(body)) return { kind: 'absent' };
     if (status !== 200 || listed.length === 0) return inconclusiveAtAdn(`status_${status}`);
-    const mayCancel = listed.filter((event) => event === undefined || mayEventCancel(event));
-    if (mayCancel.length === 0) return { kind: 'absent' };
+    const mayCancel = listed.filter(
+      (document) => document === undefined || (!isNote(document) && mayEventCancel(document)),
+    );
+    if (mayCancel.length === 0) {
+      const isOther = listed.some((document) => document !== undefined && namesOther(document, { accessKey }));
+      return isOther ? inconclusiveAtAdn(ABSENT_OTHER_DOCUMENT.reason) : { kind: 'absent' };
+    }
     for (const event of mayCancel) {
       const found = event && readEvent(textOf(event, 'arquivoXml'));
       if (found?.requestId.startsWith(eventRequestId(accessKey, found.eventType))) return { kind: 'found', found };

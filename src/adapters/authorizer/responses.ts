@@ -114,6 +114,9 @@ const NOTHING_FOUND = 'NENHUM_DOCUMENTO_LOCALIZADO';
 export const saysNothingFound = (body: JsonBody): boolean =>
   textOf(body, 'statusProcessamento') === NOTHING_FOUND || errorsOf(body).some(({ code }) => code === 'E2220');
 
+/** Whether a document of the ADN is a note. It has no type of an event. */
+export const isNote = (document: JsonBody): boolean => textOf(document, 'tipoDocumento') === 'NFSE';
+
 /** An event of a type that the Swagger does not list may cancel too; asking about it costs one look-up. */
 export const mayEventCancel = (event: JsonBody): boolean =>
   !CANCELS_NOTHING_AT_ADN.has(textOf(event, 'tipoEvento') ?? '');

@@ -26,8 +26,9 @@ export const answerDistribution = async (
   if (resource === 'NFSe' && events === 'Eventos' && more.length === 0) {
     const note = environment.ledger.noteByKey(id);
     if (note === undefined || !isActor(caller, note)) return nothingFound(world, environment);
-    const own = [...environment.ledger.registeredAfter(0, (one) => one === note)];
-    const found = own.filter((one) => one.event !== undefined && !isHidden(world, one));
+    const found = [...environment.ledger.registeredAfter(0, (one) => one === note)].filter(
+      (one) => !isHidden(world, one),
+    );
     return found.length === 0 ? nothingFound(world, environment) : await documents(world, environment, found);
   }
   return webServerPage(404);

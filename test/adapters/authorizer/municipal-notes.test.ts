@@ -30,10 +30,12 @@ const item = (TipoEvento: string | null, document?: Buffer) => ({
   TipoEvento,
   ArquivoXml: document === undefined ? null : gzipBase64(document),
 });
+/** The ADN gives the note itself with its events, and its item has no type of an event. */
+const note = { NSU: 6, ChaveAcesso: KEY, TipoDocumento: 'NFSE', ArquivoXml: gzipBase64(Buffer.from('<NFSe/>')) };
 const listed = (...documents: readonly object[]) =>
   json(200, { StatusProcessamento: 'DOCUMENTOS_LOCALIZADOS', LoteDFe: documents, Alertas: [], Erros: [] });
 const nothing = { StatusProcessamento: 'NENHUM_DOCUMENTO_LOCALIZADO', LoteDFe: [], Erros: [{ Codigo: 'E2220' }] };
-const canceled = () => listed(item('CONFIRMACAO_TOMADOR'), item('CANCELAMENTO_POR_OFICIO', exOfficioEvent(KEY)));
+const canceled = () => listed(note, item('CONFIRMACAO_TOMADOR'), item('CANCELAMENTO_POR_OFICIO', exOfficioEvent(KEY)));
 
 describe('the look-up of an event on a note that a municipality made', () => {
   it('asks the ADN alone, and reads and judges the event as one of Sefin', async () => {
@@ -58,6 +60,8 @@ describe('the look-up of an event on a note that a municipality made', () => {
   it.each([
     ['the 404 that finds nothing', json(404, nothing)],
     ['an event that cancels nothing', listed(item('CONFIRMACAO_TOMADOR'))],
+    ['the note alone', listed(note)],
+    ['the note and an event that cancels nothing', listed(note, item('CONFIRMACAO_TOMADOR'))],
   ])('takes %s for absence', async (_what, answer) => {
     harness.server.answer(answer);
     expect(await client.findCancellation(caller, KEY)).toEqual({ kind: 'absent' });
@@ -69,6 +73,8 @@ describe('the look-up of an event on a note that a municipality made', () => {
     ['too many calls', json(429, {}), 'adn_status_429'],
     ['a refused certificate', json(403, { Erros: [{ Codigo: 'E1203' }] }), 'adn_status_403'],
     ['an empty list', listed(), 'adn_status_200'],
+    ['another note alone', listed({ ...note, ChaveAcesso: accessKey }), 'adn_absent_other_document'],
+    ['the note and an event without its document', listed(note, item('CANCELAMENTO')), 'adn_not_ours_or_unreadable'],
     ['an event without its document', listed(item('CANCELAMENTO')), 'adn_not_ours_or_unreadable'],
     ['an event of another note', listed(item(null, exOfficioEvent(accessKey))), 'adn_not_ours_or_unreadable'],
   ])('concludes nothing from %s, neither about Sefin', async (_what, answer, reason) => {
