@@ -67,6 +67,13 @@ describe('the message of a refused invoice', () => {
     );
   });
 
+  it('for E0116 says since December 2026 that the registration must be the registered one', () => {
+    const refusedAt = (instant: string) =>
+      errorAfter(attempted(1, 1), { type: 'IssuanceRejected', data: { attempt: 1, codes: ['E0116'], at: instant } });
+    expect(refusedAt('2026-11-30T23:59:59.999Z')?.message).toMatch(/^O município exige .* do prestador\. Informe-a/);
+    expect(refusedAt('2026-12-01T00:00:00.000Z')?.message).toMatch(/igual à que ele registrou .* Confira-a/);
+  });
+
   it.each(['E0178', 'E0234', 'E0318', 'E0320', 'E0420', 'E1402'])(
     'for %s does not advise another activity, and reads as it did of an invoice that failed before December 2026',
     (code) => {

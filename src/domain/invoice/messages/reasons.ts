@@ -116,7 +116,8 @@ const providerReasons: Readonly<Record<string, string>> = {
     'O CNPJ da empresa não foi encontrado na Receita Federal na data da competência. Confira a situação do CNPJ e fale com o suporte.',
   E0084:
     'A empresa não consta como estabelecida no município de emissão. Confira o endereço do CNPJ e a inscrição na prefeitura e fale com o suporte.',
-  E0116: 'O município exige a inscrição municipal do prestador. Informe-a ao suporte e emita de novo.',
+  E0116:
+    'O município exige a inscrição municipal do prestador, igual à que ele registrou no cadastro nacional. Confira-a na prefeitura, informe-a ao suporte e emita de novo.',
   E0119:
     'A prefeitura ainda não autorizou a inscrição municipal da empresa a emitir notas. Peça a autorização à prefeitura e emita de novo.',
   E0120:
@@ -340,6 +341,7 @@ const earlierReasons: ReadonlyMap<string, EarlierReason> = new Map([
     },
   ],
   ...Object.entries({
+    E0116: 'O município exige a inscrição municipal do prestador. Informe-a ao suporte e emita de novo.',
     E0178:
       'O regime especial de ISS da empresa não vale para este serviço. Use outra atividade (cnae) ou confirme o regime com o contador.',
     E0234:
