@@ -59,8 +59,10 @@ try {
     { idempotencyKey: `${pedido}-1` },
   );
   if (nota.status === 'issued') {
-    await writeFile(`${pedido}.xml`, await cliente.download(nota.id, 'xml'));
-    await writeFile(`${pedido}.pdf`, await cliente.download(nota.id, 'pdf'));
+    // A barra de um pedido como 2026/15 vira %2F: o arquivo fica nesta pasta.
+    const arquivo = encodeURIComponent(pedido);
+    await writeFile(`${arquivo}.xml`, await cliente.download(nota.id, 'xml'));
+    await writeFile(`${arquivo}.pdf`, await cliente.download(nota.id, 'pdf'));
     console.log(`emitida: ${nota.access_key}`);
   } else if (nota.status === 'canceled') {
     console.log(`a nota deste pedido foi emitida e está cancelada: ${nota.access_key}`);

@@ -86,6 +86,15 @@ describe('the examples with what people give them', () => {
       expect(await run(file, 'p-4', '1000')).toEqual({ code: 1, out: '', complaint });
     });
 
+  it('emitir-e-esperar.ts writes the documents of an order with slashes into its own folder', async () => {
+    const { run } = await facing([accepted, issued]);
+    for (const order of ['2026/15', '../15']) {
+      expect(await run('emitir-e-esperar.ts', order, '1000')).toMatchObject({ code: 0, complaint: '' });
+      const file = `${order.replace('/', '%2F')}.pdf`;
+      expect(readdirSync(examples.programs.folder)).toContain(file);
+    }
+  });
+
   itWith('curl', 'conexao-cortada.sh sends nothing for an order that would end its text in the JSON', async () => {
     const { run, api } = await facing([accepted]);
     for (const order of ['a"b', 'a\\b']) expect(await run('conexao-cortada.sh', order)).toMatchObject({ code: 1 });
