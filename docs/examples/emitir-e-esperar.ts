@@ -81,5 +81,9 @@ try {
     // A nota pode ter nascido, também quando uma repetição foi recusada. Rodar de novo é seguro, porque a chave será a mesma.
     console.error(`ainda sem resposta, rode de novo com o mesmo pedido: ${erro.message}`);
     process.exitCode = 3;
-  } else throw erro;
+  } else {
+    // Como um disco cheio, que não deixa gravar o PDF. O fim 1 diria que nada foi emitido.
+    console.error(`rode de novo com o mesmo pedido: ${erro}`);
+    process.exitCode = 3;
+  }
 }

@@ -2,7 +2,7 @@
  * O servidor de uma loja, com Hono e sem banco de dados: a nota é achada pelo número do pedido.
  *
  *     npx tsx docs/examples/loja-hono.ts
- *     curl -X POST -d '{"centavos": 150000}' http://127.0.0.1:8080/pedidos/1042/nota/1
+ *     curl -d '{"centavos": 150000}' -H 'Content-Type: application/json' http://127.0.0.1:8080/pedidos/1042/nota/1
  *     curl http://127.0.0.1:8080/pedidos/1042/nota/1
  *     curl -o nota.pdf http://127.0.0.1:8080/pedidos/1042/nota/1/pdf
  *
@@ -27,6 +27,9 @@ const nome = (pedido: string, tentativa: number): string => `hono-${pedido}-${te
 const app = new Hono();
 
 app.post('/pedidos/:pedido/nota/:tentativa{[1-9]}', async (c) => {
+  // Uma página de outro site manda um POST sem este tipo ao servidor de quem a abre, e emitiria uma nota.
+  if (!/^application\/json(?:;|$)/i.test(c.req.header('content-type') ?? ''))
+    return c.json({ erro: 'o corpo não é application/json', repetir: false }, 415);
   const pedido = c.req.param('pedido');
   if (!/^[!-~]{1,50}$/.test(pedido)) return c.json({ erro: 'o pedido tem espaços ou acentos', repetir: false }, 400);
   const tentativa = Number(c.req.param('tentativa'));

@@ -352,7 +352,8 @@ describe('the examples behind a proxy with accidents', () => {
     const shop = start('loja-hono.ts');
     const url = await shop.says(/(http:\S+)/);
     for (const body of ['centavos=1', '', 'null', '{}', '{"centavos":"1"}']) {
-      const answer = await fetch(`${url}/pedidos/1/nota/1`, { method: 'POST', body });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`${url}/pedidos/1/nota/1`, { method: 'POST', headers, body });
       expect([body, answer.status, await answer.json()]).toMatchObject([body, 400, { repetir: false }]);
     }
     await shop.kill();

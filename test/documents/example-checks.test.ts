@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.js';
@@ -10,6 +10,7 @@ import {
   ID,
   invoice,
   issued,
+  listed,
   refused,
   scriptedExamples,
 } from '../support/harness/scripted-examples.js';
@@ -93,6 +94,13 @@ describe('the examples with what people give them', () => {
       const file = `${order.replace('/', '%2F')}.pdf`;
       expect(readdirSync(examples.programs.folder)).toContain(file);
     }
+  });
+
+  it('emitir-e-esperar.ts that cannot write a document does not end as after a refusal', async () => {
+    const { run } = await facing([accepted, issued]);
+    mkdirSync(join(examples.programs.folder, 'p-5.xml'));
+    const complaint = expect.stringMatching(/^rode de novo com o mesmo pedido: .*EISDIR/);
+    expect(await run('emitir-e-esperar.ts', 'p-5', '1000')).toEqual({ code: 3, out: '', complaint });
   });
 
   itWith('curl', 'conexao-cortada.sh sends nothing for an order that would end its text in the JSON', async () => {
@@ -181,9 +189,23 @@ describe('the examples with what people give them', () => {
     await express.kill();
     const hono = start('loja-hono.ts');
     const other = await hono.says(/(http:\S+)/);
-    const answer = await fetch(`${other}/pedidos/7%C3%A7/nota/1`, { method: 'POST', body: '{"centavos":1000}' });
+    const body = '{"centavos":1000}';
+    const answer = await fetch(`${other}/pedidos/7%C3%A7/nota/1`, { method: 'POST', headers, body });
     expect([answer.status, await answer.json()]).toMatchObject([400, { repetir: false }]);
     await hono.kill();
+    expect(api.asked).toEqual([]);
+  });
+
+  it('loja-hono.ts issues nothing for a body that a page of another site may send without asking', async () => {
+    const { start, api } = await facing([listed(), accepted]);
+    const shop = start('loja-hono.ts');
+    const url = await shop.says(/(http:\S+)/);
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'text/plain;application/json']) {
+      const sent = { method: 'POST', headers: { 'content-type': type }, body: '{"centavos":1000}' };
+      const answer = await fetch(`${url}/pedidos/8/nota/1`, sent);
+      expect([type, answer.status, await answer.json()]).toMatchObject([type, 415, { repetir: false }]);
+    }
+    await shop.kill();
     expect(api.asked).toEqual([]);
   });
 

@@ -151,8 +151,9 @@ describeWithPostgres('the examples against the service, over a line with acciden
 
     it('loja-hono.ts issues, shows and hands out the PDF, and refuses a second try of an issued invoice', async () => {
       const url = await programs.start('loja-hono.ts').says(/(http:\S+)/);
+      const headers = { 'content-type': 'application/json' };
       const post = (attempt: number) =>
-        fetch(`${url}/pedidos/88/nota/${attempt}`, { method: 'POST', body: '{"centavos":370000}' });
+        fetch(`${url}/pedidos/88/nota/${attempt}`, { method: 'POST', headers, body: '{"centavos":370000}' });
       expect((await post(1)).status).toBe(202);
       expect((await post(1)).status).toBe(200);
       const invoice = await waitFor('the invoice to be issued', DONE_WITHIN_MS, async () => {
