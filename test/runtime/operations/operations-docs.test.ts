@@ -133,6 +133,17 @@ describe('the handbook, the README and the first steps', () => {
     expect(links).toBeGreaterThan(50);
   });
 
+  it('write dumps and copies of secrets into files that their owner alone may read', () => {
+    const written = pages.flatMap(({ name, text }) =>
+      text
+        .split('\n')
+        .filter((line) => /(?:pg_dump|\/secrets\/).* > /.test(line))
+        .map((line) => [name, line]),
+    );
+    expect(written.length).toBeGreaterThan(2);
+    for (const [name, line] of written) expect([name, line]).toEqual([name, expect.stringContaining('umask 077; ')]);
+  });
+
   it('have a row for every page in their index', () => {
     const index = pages.find(({ name }) => name === 'docs/operations/README.md')?.text ?? '';
     for (const { name } of pages.filter((page) => page.name.startsWith('docs/operations/'))) {
