@@ -1,4 +1,4 @@
-import { invoicePrefix, type Mode, type StreamName } from '../domain/common/ids.js';
+import { invoicePrefix, type Mode, parseInvoiceStream, type StreamName } from '../domain/common/ids.js';
 import type { Instant } from '../domain/common/time.js';
 import type { Traceparent } from './tracing.js';
 
@@ -17,6 +17,9 @@ export const isFromSweep = ({ messageId, stream }: WorkItem): boolean => message
 
 /** The lane of a work item: live and test work wait apart from each other. */
 export const laneOf = (stream: StreamName): Mode => (stream.startsWith(invoicePrefix.test) ? 'test' : 'live');
+
+/** The company of a work item, for turns by company. Streams that are no invoice's share one turn. */
+export const ownerOf = ({ stream }: WorkItem): string => parseInvoiceStream(stream)?.companyId ?? '';
 
 export type Delivery = WorkItem & { deliveries: number };
 

@@ -5,7 +5,7 @@ import { workOnIssue } from '../app/issuing/note.js';
 import type { StreamName } from '../domain/common/ids.js';
 import { epochMs, type Instant } from '../domain/common/time.js';
 import { unreachable } from '../domain/common/unreachable.js';
-import type { Delivery, HandlingResult, WorkQueue } from '../ports/work-queue.js';
+import { type Delivery, type HandlingResult, ownerOf, type WorkQueue } from '../ports/work-queue.js';
 
 /** Longest delay of a retry, on the queue's monotonic clock. It bounds the delay when the wall clock is set back. */
 export const LONGEST_PAUSE_MS = 60_000;
@@ -28,8 +28,8 @@ type IssuerWorker = {
   queue: WorkQueue;
   deps: IssuerDeps;
   concurrency: number;
-  /** Runs the work on an item when it is its turn. */
-  inTurn: <T>(task: () => Promise<T>) => Promise<T>;
+  /** Runs the work on an item of the company when it is its turn. */
+  inTurn: <T>(company: string, task: () => Promise<T>) => Promise<T>;
   signal: AbortSignal;
   /** Whether the log or the database cannot be used now, so that the fault says nothing about the work item. */
   isEngineFault(error: unknown): boolean;
@@ -57,7 +57,7 @@ export const runIssuer = ({
     const { stream } = delivery;
     try {
       const work = delivery.kind === 'issue' ? workOnIssue : workOnCancellation;
-      const next = await inTurn(() => work(stream, { ...deps, lookUpSemaphore, engineFaults }));
+      const next = await inTurn(ownerOf(delivery), () => work(stream, { ...deps, lookUpSemaphore, engineFaults }));
       faults.delete(stream);
       if (next.kind === 'unknown') return handlingOfUnknown(delivery, deps);
       return handlingOf(next, deps.clock.now());

@@ -110,7 +110,7 @@ export const startMember = (role: RoleName, name: string, surviving: Surviving):
         deps,
         concurrency: LANES,
         signal,
-        inTurn: (task) => task(),
+        inTurn: (_company, task) => task(),
         isEngineFault,
         onFault,
       });

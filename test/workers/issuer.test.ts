@@ -22,7 +22,7 @@ const workerOf = async (harness: IssuingHarness) => {
     deps: harness.deps,
     concurrency: 3,
     signal,
-    inTurn: (task) => task(),
+    inTurn: (_company, task) => task(),
     isEngineFault: (error) => error instanceof EventLogUnavailable,
     onFault: (_stream, fault) => faults.push(fault),
   });
@@ -230,7 +230,7 @@ describe('the issuer', () => {
         deps: harness.deps,
         concurrency: 8,
         signal,
-        inTurn: (task) => task(),
+        inTurn: (_company, task) => task(),
         isEngineFault: () => false,
         onFault: () => undefined,
       }),

@@ -175,7 +175,7 @@ describe('the issuer beside look-ups that nobody answers', () => {
       deps,
       concurrency: 4,
       signal: stop.signal,
-      inTurn: (task) => task(),
+      inTurn: (_company, task) => task(),
       isEngineFault: () => false,
       onFault: () => undefined,
     });

@@ -1,4 +1,4 @@
-import { parseInvoiceStream, type StreamName } from '../../domain/common/ids.js';
+import type { StreamName } from '../../domain/common/ids.js';
 import { createLaneTurns, type Lane, testPlacesOf } from '../../lib/lanes.js';
 import { createTurnQueue } from '../../lib/turn-queue.js';
 import type { Clock } from '../../ports/clock.js';
@@ -7,6 +7,7 @@ import {
   type HandlingResult,
   isFromSweep,
   laneOf,
+  ownerOf,
   type ParkedWork,
   type WorkItem,
   type WorkQueue,
@@ -14,9 +15,6 @@ import {
 
 /** `dueMs` is on the monotonic clock, so that setting the wall clock makes no pause longer or shorter. */
 type Entry = { item: WorkItem; deliveries: number; dueMs: number };
-
-/** Companies take turns. Streams that are no invoice's share one turn. */
-const ownerOf = ({ stream }: WorkItem): string => parseInvoiceStream(stream)?.companyId ?? '';
 
 const keyOf = ({ kind, stream }: Pick<WorkItem, 'kind' | 'stream'>): string => `${kind} ${stream}`;
 

@@ -35,7 +35,7 @@ export const startIssuer = (
 ): Promise<void>[] => {
   const { guards, queue, simulator, turns } = parts;
   // The simulator works on the same cores as the service. A real authorizer works elsewhere, so waiting for it takes nothing from clients.
-  const inTurn: Turns['issues'] = simulator === undefined ? (task) => task() : turns.issues;
+  const inTurn: Turns['issues'] = simulator === undefined ? (_company, task) => task() : turns.issues;
   const issue = (pausing: AbortSignal): Promise<void> =>
     runIssuer({
       queue,

@@ -1,4 +1,5 @@
 import { createFairSemaphore, createPresence, type FairSemaphore, type Presence } from '../../lib/fair-semaphore.js';
+import { settlesWithin } from '../../lib/pause.js';
 
 /** An engine that answers nothing holds all places. A flood of as many tasks as may wait gets its turns within this time while engines answer. */
 const LONGEST_WAIT = { longestWaitMs: 30_000 };
@@ -12,6 +13,8 @@ const DOWNLOADS = { what: 'documents to be read', atOnce: 6, perOwner: 2, rests:
 /** Issues that the process works on at the same time. */
 export const CONCURRENT_ISSUES = 64;
 const BESIDE_CLIENTS = { what: 'issues', atOnce: 2, perOwner: 2, waitingPerOwner: CONCURRENT_ISSUES };
+/** Work that takes longer waits for an answer of the simulator, and takes no cores meanwhile. */
+const HOLDS_A_PLACE_MS = 1_000;
 
 /** Gives work its turn, so that one company cannot slow down the others (ADR 29). */
 export type Turns = {
@@ -22,8 +25,11 @@ export type Turns = {
   downloads: FairSemaphore;
   /** Companies that made a request by key or asked for a document. */
   presence: Presence;
-  /** For work on issues that takes the cores which serve clients: while several companies are present, two at once. */
-  issues<T>(task: () => Promise<T>): Promise<T>;
+  /**
+   * For work on issues of the company that takes the cores which serve clients: while several companies are present, two at once. Each frees its place
+   * after a second, so that answers which come late hold up no other company.
+   */
+  issues<T>(company: string, task: () => Promise<T>): Promise<T>;
 };
 
 /** A company that only reads counts as present among the writers too, because all use one process and one database. */
@@ -35,6 +41,14 @@ export const createTurns = (): Turns => {
     reads: createFairSemaphore({ ...READS, ...LONGEST_WAIT, presence }),
     downloads: createFairSemaphore({ ...DOWNLOADS, ...LONGEST_WAIT, presence }),
     presence,
-    issues: (task) => (presence.isAlone() ? task() : besideClients('issuer', task)),
+    issues: async (company, task) => {
+      if (presence.isAlone()) return await task();
+      const { work } = await besideClients(company, async () => {
+        const begun = task();
+        await settlesWithin(HOLDS_A_PLACE_MS, begun);
+        return { work: begun };
+      });
+      return await work;
+    },
   };
 };

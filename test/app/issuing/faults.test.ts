@@ -141,7 +141,7 @@ const driveToTheEnd = async (harness: IssuingHarness, kind: 'issue' | 'cancel', 
     deps: harness.deps,
     concurrency: 1,
     signal,
-    inTurn: (task) => task(),
+    inTurn: (_company, task) => task(),
     isEngineFault: () => false,
     onFault: () => (counts.faults += 1),
   });

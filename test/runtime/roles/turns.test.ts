@@ -73,15 +73,28 @@ it('takes a company that only reads for there when another one only writes', asy
 it('works on two issues at once while several companies are present, and on all while one is alone', async () => {
   const { issues, reads } = createTurns();
   const alone = held();
-  const all = Array.from({ length: 10 }, () => issues(alone.task));
+  const all = Array.from({ length: 10 }, () => issues('a', alone.task));
   expect(alone.tasks.begun).toBe(10);
   await reads('a', async () => undefined);
   await reads('b', async () => undefined);
   const beside = held();
-  const others = Array.from({ length: 10 }, () => issues(beside.task));
+  const others = Array.from({ length: 10 }, () => issues('a', beside.task));
   expect(beside.tasks.begun).toBe(2);
   alone.tasks.end();
   beside.tasks.end();
   await Promise.all([...all, ...others]);
   expect(beside.tasks.begun).toBe(10);
+});
+
+it('lets the issues of a company whose answers come late hold up no other company', async () => {
+  const { issues, reads } = createTurns();
+  await reads('slow', async () => undefined);
+  await reads('other', async () => undefined);
+  const late = held();
+  const waiting = Array.from({ length: 20 }, () => issues('slow', late.task));
+  const other = await issues('other', async () => late.tasks.begun);
+  expect(other).toBeLessThanOrEqual(4);
+  late.tasks.end();
+  await Promise.all(waiting);
+  expect(late.tasks.begun).toBe(20);
 });
