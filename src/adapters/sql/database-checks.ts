@@ -49,7 +49,7 @@ with unquoted as materialized (
   select set_config('quote_all_identifiers', 'off', true)
 ), own as materialized (
   select c.oid, c.relname from unquoted, pg_class c
-  where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+  where c.relnamespace = quote_ident(current_schema())::regnamespace and c.relkind in ('r', 'p')
 )
 select line from (
   select 'table ' || relname as line from own
@@ -71,7 +71,7 @@ select line from (
   union all
   select 'function ' || p.proname || case when p.prosecdef then ' definer ' else ' ' end
     || left(encode(sha256(convert_to(p.prosrc, 'UTF8')), 'hex'), 16)
-  from pg_proc p where p.pronamespace = current_schema()::regnamespace and p.prokind = 'f'
+  from pg_proc p where p.pronamespace = quote_ident(current_schema())::regnamespace and p.prokind = 'f'
 ) lines
 order by line collate "C"`;
 

@@ -70,7 +70,7 @@ export const pendingMigrations = async (
  */
 export const findHistory = async (db: Pick<pg.Pool, 'query'>): Promise<{ isOwn: boolean } | undefined> => {
   const { rows } = await db.query<{ isOurs: boolean; isHere: boolean; isOwn: boolean }>(
-    `select ${IS_HISTORY} as "isOurs", c.relnamespace = current_schema()::regnamespace as "isHere",
+    `select ${IS_HISTORY} as "isOurs", c.relnamespace = quote_ident(current_schema())::regnamespace as "isHere",
        pg_has_role(c.relowner, 'usage') as "isOwn"
      from pg_class c where c.oid = to_regclass('schema_migrations')`,
   );

@@ -213,16 +213,16 @@ type OwnObjects = { schema: string; tables: string[]; projections: string[] };
 
 const OWN_OBJECTS = `
 select quote_ident(current_schema()) as schema,
-  array(select quote_ident(c.relname) from pg_class c where c.relnamespace = current_schema()::regnamespace
-    and c.relkind in ('r', 'p') and c.relowner = current_user::regrole) as tables,
+  array(select quote_ident(c.relname) from pg_class c where c.relnamespace = quote_ident(current_schema())::regnamespace
+    and c.relkind in ('r', 'p') and c.relowner = quote_ident(current_user)::regrole) as tables,
   array(select quote_ident(n.nspname) from pg_namespace n where n.nspname ~ '^p_.*_g[0-9]+$'
-    and n.nspowner = current_user::regrole) as projections`;
+    and n.nspowner = quote_ident(current_user)::regrole) as projections`;
 
 /** A row for each object of the owner on which the service has too few or too many rights. */
 const WRONG_RIGHTS = `
 with tables as (
   select c.oid, c.relname = any($2) as read_only from pg_class c
-  where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and c.relowner = current_user::regrole
+  where c.relnamespace = quote_ident(current_schema())::regnamespace and c.relkind in ('r', 'p') and c.relowner = quote_ident(current_user)::regrole
 )
 select oid from tables, (values ('insert'), ('update'), ('delete')) r (privilege)
 where has_table_privilege($1, oid, privilege) = read_only or not has_table_privilege($1, oid, 'select')
@@ -230,14 +230,14 @@ union all
 select oid from tables where read_only
   and (has_table_privilege($1, oid, 'truncate') or has_any_column_privilege($1, oid, 'insert, update'))
 union all
-select p.oid from pg_proc p where p.pronamespace = current_schema()::regnamespace and p.proname = any($3)
+select p.oid from pg_proc p where p.pronamespace = quote_ident(current_schema())::regnamespace and p.proname = any($3)
   and (not has_function_privilege($1, p.oid, 'execute') or p.proacl is null or p.proacl::text ~ '[{,]=X')
 union all
 select n.oid from pg_namespace n
-where (n.nspname = 'read' or n.nspname ~ '^p_.*_g[0-9]+$') and n.nspowner = current_user::regrole
+where (n.nspname = 'read' or n.nspname ~ '^p_.*_g[0-9]+$') and n.nspowner = quote_ident(current_user)::regrole
   and not (has_schema_privilege($1, n.oid, 'usage') and has_schema_privilege($1, n.oid, 'create'))
 union all
-select current_schema()::regnamespace where not has_schema_privilege($1, current_schema(), 'usage')`;
+select quote_ident(current_schema())::regnamespace where not has_schema_privilege($1, current_schema(), 'usage')`;
 
 const grants = ({ schema, tables, projections }: OwnObjects, service: string): readonly string[] => {
   const to = pg.escapeIdentifier(service);
@@ -275,7 +275,7 @@ select array_remove(array[
   case when (select bool_or(d.datdba = m.oid) from pg_database d, mine m where d.datname = current_database())
     then 'owner of the database' end,
   (select 'owner of ' || string_agg(distinct c.relname, ', ') from pg_class c join mine m on m.oid = c.relowner
-    where c.relnamespace = current_schema()::regnamespace and c.relname = any($1)),
+    where c.relnamespace = quote_ident(current_schema())::regnamespace and c.relname = any($1)),
   (select string_agg(r.privilege || ' on ' || t.name, ', ' order by t.name, r.privilege)
     from unnest($1::text[]) t (name), (values ('delete'), ('insert'), ('truncate'), ('trigger')) r (privilege)
     where has_table_privilege(t.name, r.privilege)),

@@ -50,7 +50,7 @@ const UNLOGGED = `
 select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where c.relpersistence = 'u' and c.relkind = 'r' and (
-  (n.oid = current_schema()::regnamespace and c.relname = any ($1))
+  (n.oid = quote_ident(current_schema())::regnamespace and c.relname = any ($1))
   or (n.nspname ~ '^p_[a-z0-9_]+_v[0-9]+_g[0-9]+$' and c.relname = 'rows'))
 order by name`;
 

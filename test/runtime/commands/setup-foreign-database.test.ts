@@ -5,7 +5,9 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { migrate } from '../../../src/adapters/sql/migrate.js';
 import { migrations } from '../../../src/adapters/sql/migrations/index.js';
+import { excessRights } from '../../../src/adapters/sql/roles.js';
 import { startupFault } from '../../../src/runtime/commands/startup-fault.js';
+import { durabilityChecks } from '../../../src/runtime/operator/database-checks.js';
 import { openOn } from '../../support/harness/open-engines.js';
 import { runSetupDatabase } from '../../support/harness/setup-database.js';
 import { describeWithPostgres, emptyDatabase, type FreshDatabase } from '../../support/postgres.js';
@@ -158,6 +160,30 @@ describeWithPostgres('nfse setup database with an administrator', () => {
     expect(await openOn(ofService())).toBe('opened');
     expect(await ownersOf('public')).toEqual([name]);
     expect(await ownersOf('nfse')).toEqual([owner]);
+  });
+
+  it('makes the tables in a shared database where the names of schema and roles need quotes', async () => {
+    await asShop(RAILS);
+    const [owner, service] = [`Owner-${name}`, `Service-${name}`];
+    await inside.query(`
+      create role "${owner}" login password '%@:/o'; create role "${service}" login password '%@:/s';
+      create schema "Nfse-Tables" authorization "${owner}";
+      alter role "${owner}" in database ${name} set search_path = "Nfse-Tables";
+      alter role "${service}" in database ${name} set search_path = "Nfse-Tables";
+      grant create on database ${name} to "${owner}"`);
+    const both = {
+      DATABASE_URL: address(service, encodeURIComponent('%@:/s')),
+      DATABASE_OWNER_URL: address(owner, encodeURIComponent('%@:/o')),
+    };
+    const ready = (made: number) => `the database is ready: ${made} steps of its schema made`;
+    expect(await runSetupDatabase(both)).toEqual({ exit: 0, output: ready(migrations.length) });
+    expect(await setUp(both)).toEqual({ exit: 0, output: ready(0) });
+    expect(await openOn(both.DATABASE_URL)).toBe('opened');
+    expect(await ownersOf('public')).toEqual([name]);
+    expect(await ownersOf('"Nfse-Tables"')).toEqual([`"${owner}"`]);
+    const pool = new pg.Pool({ connectionString: both.DATABASE_URL, max: 1 });
+    const asked = Promise.all([excessRights(pool), durabilityChecks(pool)]).finally(() => pool.end());
+    expect(await asked).toEqual([[], expect.any(Array)]);
   });
 
   it('leaves a table beside ours to whoever made it', async () => {
