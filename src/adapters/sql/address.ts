@@ -40,7 +40,7 @@ export const readDatabaseUrl = (text: string): string => {
   const hosts = `${url?.host}${url?.searchParams.get('host') ?? ''}`;
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol) || hosts.includes(',')) {
     throw new AddressInvalid(
-      'expected one postgres://user:password@host:port/database, with a socket %2Fits%2Ffolder as the host; use a proxy or a DNS name before several servers',
+      'expected one postgres://user:password@host:port/database, user and password percent-encoded (/ is %2F, # is %23, ? is %3F), with a socket %2Fits%2Ffolder as the host; use a proxy or a DNS name before several servers',
     );
   }
   const { searchParams } = url;

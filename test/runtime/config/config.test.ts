@@ -169,6 +169,7 @@ describe('the environment', () => {
       /^DATABASE_URL: expected .*a socket %2Fits%2Ffolder as the host/,
     ],
     ['mysql://user:secret@a/nfse', /^DATABASE_URL: expected one postgres:/],
+    ['postgres://user:secret/@a/nfse', /^DATABASE_URL: expected .* password percent-encoded \(\/ is %2F/],
     ['postgres://user:secret@a/nfse?sslmode=allow', /^DATABASE_URL: sslmode must be one of/],
     ['postgres://user:secret@a/nfse?sslrootcert=/missing', /^DATABASE_URL: sslrootcert names a file/],
   ])('refuses the database address %s and never shows it', (address, problem) => {
