@@ -89,8 +89,7 @@ export const refusalOfFault = (fault: ParseFault): RawRefusal => {
       return TOO_MUCH_HEADER;
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return TIMED_OUT;
-    // The server ended the parsing itself.
-    case 'HPE_CB_HEADERS_COMPLETE':
+    case STOPPED:
       return TOO_MANY_WAITING;
     case 'HPE_INVALID_METHOD':
       return REQUEST_LINE.test(lineOfFault(fault)) ? ROUTE_NOT_FOUND : BAD_REQUEST;
@@ -98,6 +97,11 @@ export const refusalOfFault = (fault: ParseFault): RawRefusal => {
       return BAD_REQUEST;
   }
 };
+
+/** The server ended the parsing itself (`boundRequests`). */
+const STOPPED = 'HPE_CB_HEADERS_COMPLETE';
+
+export const isStopped = ({ code }: ParseFault): boolean => code === STOPPED;
 
 export const isTimeout = ({ code }: ParseFault): boolean => code === 'ERR_HTTP_REQUEST_TIMEOUT';
 

@@ -14,6 +14,7 @@ import {
   createSocketAnswers,
   EXPECTATION_FAILED,
   isKnownVersion,
+  isStopped,
   isTimeout,
   MAX_HEADERS,
   type ParseFault,
@@ -24,7 +25,7 @@ import {
   refusalOfRequest,
   TOO_MANY_WAITING,
 } from './raw-answer.js';
-import { endWithUnreadBody, stopTinyChunks } from './unread-body.js';
+import { endWithUnreadBody, stopReading, stopTinyChunks } from './unread-body.js';
 
 /** What answers the requests: `fetch` of an app, or a function around it. */
 export type AppFetch = Hono['fetch'];
@@ -205,7 +206,8 @@ const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, raw:
     },
   });
   const queue = createConnectionQueue();
-  boundRequests(server, (socket) => answers.isFull(socket));
+  // After an answer that ends the connection a client may send as fast as before, for as long as it is given to read that answer.
+  boundRequests(server, (socket) => !socket.writable || answers.isFull(socket));
   const take = (request: IncomingMessage, response: ServerResponse, refusal: RawRefusal | undefined): unknown => {
     stopTinyChunks(request);
     // An answer has ended the connection: no further request on it is executed (RFC 9112 section 9.6), as it could get no answer.
@@ -225,9 +227,12 @@ const answerWith = (server: Server, app: { fetch: AppFetch }, drain: Drain, raw:
   server.on('connect', ({ method, httpVersion }, socket) =>
     answers.refuse(socket, isKnownVersion(httpVersion) ? ROUTE_NOT_FOUND : BAD_REQUEST, false, method),
   );
-  server.on('clientError', (fault: ParseFault, socket) =>
-    fault.code === 'ECONNRESET' ? socket.destroy() : answers.refuse(socket, refusalOfFault(fault), isTimeout(fault)),
-  );
+  server.on('clientError', (fault: ParseFault, socket) => {
+    if (fault.code === 'ECONNRESET') return socket.destroy();
+    // The connection has ended: what was written last ends it in full, and a close now would make the client lose that.
+    if (isStopped(fault) && !socket.writable) return stopReading(socket);
+    return answers.refuse(socket, refusalOfFault(fault), isTimeout(fault));
+  });
 };
 
 /** The connection ends with this answer: nothing paces refusals that never reach the app. */

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { boundChunks } from '../lib/bound-chunks.js';
 import { skipBody } from './node-parser.js';
@@ -51,11 +50,15 @@ export const endWithLinger = (socket: Duplex, text: string): void => {
   socket.end(text);
 };
 
-/** Permanently: the request, which is emptied after its answer, would otherwise make the socket read again. */
-const stopReading = (socket: Socket): void => {
-  socket.on('resume', () => socket.pause());
+/** Permanently: a request that is emptied after its answer would otherwise make the socket read again. */
+export const stopReading = (socket: Duplex): void => {
+  socket.off('resume', pauseAgain).on('resume', pauseAgain);
   socket.pause();
 };
+
+function pauseAgain(this: Duplex): void {
+  this.pause();
+}
 
 const tooManyChunks = new WeakSet<IncomingMessage>();
 

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Hono } from 'hono';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { MAX_WAITING } from '../../../src/http/raw-answer.js';
 import { gate } from '../../support/gate.js';
 import { createHarness } from '../../support/harness/http.js';
@@ -91,24 +91,41 @@ it('runs none of the requests that wait when their connection is gone', async ()
   expect(asked).toBe(2);
 });
 
-it('Node makes no request of those in a packet that are refused', async () => {
+/** Counts the requests of which Node makes objects. */
+const counted = (): (() => number) => {
   let made = 0;
   const count = (): void => {
     made += 1;
   };
   subscribe(REQUEST_MADE, count);
-  try {
-    const harness = createHarness({ rateLimits: { write: 60, read: 10_000 } });
-    const connection = openConnection(await start(harness));
-    connection.socket.write(headOf(harness, GET).repeat(2_000));
-    await expectEnvelope(
-      (await connection.answers(MAX_WAITING + 1)).at(-1) ?? Response.error(),
-      400,
-      'invalid_request',
-    );
-    await expect.poll(connection.isClosed).toBe(true);
-    expect(made).toBe(MAX_WAITING);
-  } finally {
-    unsubscribe(REQUEST_MADE, count);
-  }
+  onTestFinished(() => void unsubscribe(REQUEST_MADE, count));
+  return () => made;
+};
+
+it('Node makes no request of those in a packet that are refused', async () => {
+  const made = counted();
+  const harness = createHarness({ rateLimits: { write: 60, read: 10_000 } });
+  const connection = openConnection(await start(harness));
+  connection.socket.write(headOf(harness, GET).repeat(2_000));
+  await expectEnvelope((await connection.answers(MAX_WAITING + 1)).at(-1) ?? Response.error(), 400, 'invalid_request');
+  await expect.poll(connection.isClosed).toBe(true);
+  expect(made()).toBe(MAX_WAITING);
+});
+
+it('nor of those after an answer that has ended the connection, while the client is given time to read that answer', async () => {
+  const made = counted();
+  const harness = createHarness();
+  // A client that goes on sending after the server has ended its side.
+  const connection = openConnection(await start(harness), true);
+  connection.socket.write(headOf(harness, 'POST /v1/nope', 'Content-Length: 4\r\n'));
+  await expectEnvelope((await connection.answers(1))[0] ?? Response.error(), 404, 'route_not_found');
+  connection.socket.write(`rest${headOf(harness, GET).repeat(2_000)}`);
+  // Such a client sees the end of the connection when it sends more.
+  await expect
+    .poll(() => {
+      connection.socket.write('x');
+      return connection.isClosed();
+    })
+    .toBe(true);
+  expect(made()).toBe(1);
 });
