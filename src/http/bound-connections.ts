@@ -9,44 +9,63 @@ type ConnectionBound = {
   most: number;
   /** Called for each connection that was closed. */
   onDrop: () => void;
+  /** Monotonic. */
+  nowMs?: () => number;
 };
 
+type Busy = { since: number; exchanges: readonly Exchange[] };
+
+/** A connection that has been without a request for so long loses nothing by its end. A client that has just connected needs a moment for its request. */
+const WITHOUT_REQUEST_MS = 5_000;
+
 /**
- * Keeps at most `most` connections open at once. A further connection takes the place of the one that has waited longest for its client, so that
- * neither silent connections nor slow requests shut others out. Where the service works on a request of every other connection, the new connection is
- * closed unread.
+ * Keeps at most `most` connections open at once. A further connection takes the place of one that has been without a request for a while, so that a
+ * client with a slow line ends its request. Where no other is so, the one that has waited longest for its client gives way: neither silent connections
+ * nor slow requests shut others out. Where the service works on a request of every other connection, the new connection is closed unread.
  */
-export const boundConnections = (server: Server, { most, onDrop }: ConnectionBound): void => {
-  // A Map keeps insertion order: the connection whose wait or request began first comes first.
-  const open = new Map<Duplex, readonly Exchange[]>();
-  const longest = (): Duplex | undefined => {
-    for (const [socket, [first]] of open) if (first === undefined || waitsForClient(first)) return socket;
-    return undefined;
+export const boundConnections = (
+  server: Server,
+  { most, onDrop, nowMs = () => performance.now() }: ConnectionBound,
+): void => {
+  // A Map keeps insertion order: the connection that has been without a request longest, or whose request began first, comes first.
+  const idle = new Map<Duplex, number>();
+  const busy = new Map<Duplex, Busy>();
+  const leavingNow = (): Duplex | undefined => {
+    const [[silent, silentSince] = [undefined, Number.POSITIVE_INFINITY]] = idle;
+    if (nowMs() - silentSince >= WITHOUT_REQUEST_MS) return silent;
+    for (const [socket, { since, exchanges }] of busy) {
+      if (since >= silentSince) break;
+      const [first] = exchanges;
+      if (first !== undefined && waitsForClient(first)) return socket;
+    }
+    return silent;
   };
-  const putLast = (socket: Duplex, exchanges: readonly Exchange[]): void => {
-    open.delete(socket);
-    open.set(socket, exchanges);
+  const remove = (socket: Duplex): void => {
+    idle.delete(socket);
+    busy.delete(socket);
   };
   server.on('connection', (socket) => {
-    const leaving = open.size < most ? undefined : (longest() ?? socket);
-    open.set(socket, []);
-    socket.once('close', () => open.delete(socket));
+    const leaving = idle.size + busy.size < most ? undefined : (leavingNow() ?? socket);
+    idle.set(socket, nowMs());
+    socket.once('close', () => remove(socket));
     if (leaving === undefined) return;
     onDrop();
-    open.delete(leaving);
+    remove(leaving);
     leaving.destroy();
   });
   server.on('request', (request, response) => {
     const { socket } = request;
-    const before = open.get(socket);
-    if (before === undefined) return;
+    const before = busy.get(socket);
+    if (before === undefined && !idle.delete(socket)) return;
     const exchange = { request, response };
-    if (before.length === 0) putLast(socket, [exchange]);
-    else open.set(socket, [...before, exchange]);
+    busy.set(socket, { since: before?.since ?? nowMs(), exchanges: [...(before?.exchanges ?? []), exchange] });
     response.once('close', () => {
-      const left = open.get(socket)?.filter((one) => one !== exchange);
-      if (left?.length === 0) putLast(socket, left);
-      else if (left !== undefined) open.set(socket, left);
+      const now = busy.get(socket);
+      if (now === undefined) return;
+      const left = now.exchanges.filter((one) => one !== exchange);
+      if (left.length > 0) return void busy.set(socket, { since: now.since, exchanges: left });
+      busy.delete(socket);
+      idle.set(socket, nowMs());
     });
   });
 };

@@ -136,8 +136,8 @@ export type ServerLimits = {
   maxConnections?: number;
 };
 
-/** `onDrop` is called for each connection that the limit closed. `hasPages`: false unless given. */
-export type ServerOptions = Partial<ServerLimits> & Partial<RawAnswers> & { onDrop?: () => void };
+/** `onDrop` is called for each connection that the limit closed. `nowMs`: monotonic, for that limit. `hasPages`: false unless given. */
+export type ServerOptions = Partial<ServerLimits> & Partial<RawAnswers> & { onDrop?: () => void; nowMs?: () => number };
 
 export const LIMITS: ServerLimits = {
   headersTimeout: 15_000,
@@ -156,6 +156,7 @@ export const listen = async (
   { host, port }: { host: string; port: number },
   {
     onDrop,
+    nowMs = () => performance.now(),
     maxConnections,
     hasPages = false,
     onRefused,
@@ -170,7 +171,7 @@ export const listen = async (
   server.timeout = timeout;
   server.maxHeadersCount = MAX_HEADERS + 1;
   answerHalfClosed(server);
-  if (maxConnections !== undefined) boundConnections(server, { most: maxConnections, onDrop: () => onDrop?.() });
+  if (maxConnections !== undefined) boundConnections(server, { most: maxConnections, nowMs, onDrop: () => onDrop?.() });
   const drain = createDrain();
   answerWith(server, app, drain, { hasPages, onRefused, onFault });
   await new Promise<void>((resolve, reject) => {

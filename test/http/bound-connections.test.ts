@@ -124,6 +124,23 @@ it('a client that has just connected does not give way before older bodies that 
   expect(await askOn(client, harness)).toBe(200);
 });
 
+it('a request that comes slowly ends while other connections have had none for a while', async () => {
+  let nowMs = 0;
+  const { harness, openNext } = await bounded({}, { nowMs: () => nowMs });
+  const slow = await openNext();
+  slow.socket.write(headOf(harness, 'POST /v1/nfse', `${BODY}Expect: 100-continue\r\n`));
+  await expect.poll(slow.received).toContain('100 Continue');
+  nowMs = 1_000;
+  const [kept, other] = [await openNext(), await openNext()];
+  expect(await askOn(kept, harness)).toBe(200);
+  nowMs = 6_000;
+  expect(await askOn(await openNext(), harness)).toBe(200);
+  expect(await askOn(await openNext(), harness)).toBe(200);
+  await expect.poll(() => [slow, kept, other].map(({ isClosed }) => isClosed())).toEqual([false, true, true]);
+  slow.socket.write('{}');
+  expect((await slow.answers(1))[0]?.status).toBe(400);
+});
+
 it('answers that their clients do not take give way to a client', async () => {
   const bytes = Buffer.alloc(16 * 1024 * 1024);
   const { harness, openNext } = await bounded({ downloadXml: async () => ({ bytes }) });

@@ -83,7 +83,7 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   MAX_CONNECTIONS: {
     group: 'Public API',
     meaning:
-      'connections to the public API at once; may only lower what the process has descriptors for. A connection beyond the limit takes the place of the one that has waited longest for its client (a request, the rest of a body, an answer that is not taken), or is closed where the service works on a request of every other; a warning in the log says so',
+      'connections to the public API at once; may only lower what the process has descriptors for. A connection beyond the limit takes the place of the one that has been without a request longest. Where none has been so for 5 s, it takes the place of the one that has waited longest for its client (a request, the rest of a body, an answer that is not taken), or is closed where the service works on a request of every other; a warning in the log says so',
     unset: 'what the process has descriptors for, at most 10,000',
   },
   DOCS: { group: 'Public API', meaning: '`off`: the public API serves neither `/docs` nor `/openapi.json`' },
