@@ -1,7 +1,7 @@
 import { EventEmitter, once, setMaxListeners } from 'node:events';
 import { operatorProjections } from '../../../projections/registry.js';
 import { guardCheckpoint } from '../../adapters/guards-postgres/guards-record.js';
-import { pauseIssuingAtEnd, readPause } from '../../adapters/guards-postgres/incomplete-log.js';
+import { pauseIssuingAtEnd, readPauseAndServer } from '../../adapters/guards-postgres/incomplete-log.js';
 import { openPool } from '../../adapters/sql/pool.js';
 import { positionBefore } from '../../app/audit/anchor-log.js';
 import { shareOf } from '../../app/event-store/walk-log.js';
@@ -17,6 +17,7 @@ import { faultFields, type Logger } from '../config/logger.js';
 import type { Engines } from '../engines/engines.js';
 import { pauseText, RECONCILE } from '../engines/pause-text.js';
 import type { Runner } from '../engines/runner.js';
+import { createDatabasePresence } from './database-presence.js';
 
 export type GuardReadinessSource = {
   current(): GuardReadiness;
@@ -104,12 +105,6 @@ export const createGuardReadiness = (
  */
 const PAUSE_LOOK_MS = 250;
 
-/**
- * Milliseconds after a look that failed in which another process may still be about to record a pause: each process takes up to two looks to see what it has
- * lost and to record that, and the others one more.
- */
-const JUST_BACK_MS = 2_000;
-
 /** How long a stop waits for the last look for a pause. */
 const LAST_LOOK_MS = 1_000;
 
@@ -131,9 +126,10 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
   const isDue = (): boolean => due.loss || due.forgotten;
   /** The end of the log when the pause was recorded. Recovery appends before it ends a pause: a pause that is gone without a new event was lost. */
   let endAtPause: { head: LogPosition | null } | undefined;
+  const presence = createDatabasePresence();
   const look = async (): Promise<void> => {
     const isLost = (await lostEnd?.isLost()) === true;
-    const held = isLost ? undefined : await readPause(engines.pool, identity);
+    const { pause: held, server } = isLost ? {} : await readPauseAndServer(engines.pool, identity);
     const isHeld = held !== undefined;
     const head = isLost || isHeld || endAtPause !== undefined ? await engines.log.head() : null;
     const isForgotten = !isLost && !isHeld && endAtPause !== undefined && !isEarlier(endAtPause.head, head);
@@ -146,6 +142,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     if (state.set(seen) && !(isFirst && seen.kind === 'complete')) logReadiness(seen, logger);
     if (!isPaused) endAtPause = undefined;
     if (isHeld) endAtPause ??= { head: held.head };
+    presence.answered(server);
     if (!isLost && !isForgotten) return;
     await pauseIssuingAtEnd(engines.pool, identity, clock.now());
     // A standby may have answered that no pause is held. It takes no record.
@@ -173,11 +170,9 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
   // A database that fails again and again within this time keeps invoices queued without end, and other lines say nothing of that.
   const waits = createFaultLines({
     logger,
-    msg: 'issuing waits until the database has answered for two seconds',
+    msg: 'issuing waits until the database has answered for five seconds',
     everyMs: PAUSE_LOOK_MS,
   });
-  let failedAt: number | undefined;
-  const wasAway = (): boolean => failedAt !== undefined && performance.now() - failedAt < JUST_BACK_MS;
   let isEnding = false;
   let isOver = false;
   const watching = async (): Promise<void> => {
@@ -186,11 +181,11 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
       if (wake.signal.aborted) wake = new AbortController();
       const isLast = isEnding;
       await look().catch((error: unknown) => {
-        failedAt = performance.now();
+        presence.failed();
         if (isDue()) tellWhy(error);
         else if (!isEnding) waits.tell(error);
       });
-      if (!wasAway()) waits.areOver();
+      if (!presence.wasAway()) waits.areOver();
       if (isOver || (isLast && !isDue())) return;
     }
   };
@@ -214,7 +209,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     ...state,
     // The rows are of the same moment as the log, so the projector may go on during a pause.
     whileLogCoversCheckpoint: (signal, work) => work(signal, false),
-    wasAway,
+    wasAway: presence.wasAway,
     untilSettled: async () => undefined,
   };
 };

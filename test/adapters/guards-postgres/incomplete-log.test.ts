@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { guardCheckpoint } from '../../../src/adapters/guards-postgres/guards-record.js';
 import {
   databaseNow,
   pauseIssuing,
   pauseIssuingAtEnd,
   readPause,
+  readPauseAndServer,
   resumeIssuing,
 } from '../../../src/adapters/guards-postgres/incomplete-log.js';
 import { openPool } from '../../../src/adapters/sql/pool.js';
@@ -51,6 +52,16 @@ describeWithPostgres('the record of a pause of issuing', () => {
     const now = await databaseNow(database.pool);
     expect(new Date(now).toISOString()).toBe(now);
     expect(Math.abs(Date.now() - Date.parse(now))).toBeLessThan(60_000);
+  });
+
+  it('is read with the server that answers, which is the same for each connection', async () => {
+    const { pause, server } = await readPauseAndServer(database.pool, 'log');
+    expect([pause, server]).toEqual([undefined, expect.stringMatching(/^\d+\.\d+$/)]);
+    await pauseIssuing(database.pool, 'log', at(5), NOW);
+    await pauseIssuing(database.pool, 'another', at(6), NOW);
+    const other = openPool({ connectionString: database.connectionString, max: 1, applicationName: 'test-pause' });
+    onTestFinished(() => other.end());
+    expect(await readPauseAndServer(other, 'log')).toEqual({ pause: await held(), server });
   });
 
   it('keeps the latest instant, whatever the clock of a process that sees the loss says', async () => {
