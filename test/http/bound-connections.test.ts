@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { HttpDeps } from '../../src/http/deps.js';
 import type { ServerOptions } from '../../src/http/server.js';
-import { createHarness, type Harness } from '../support/harness/http.js';
+import { createHarness, EngineDown, type Harness } from '../support/harness/http.js';
 import { type Connection, headOf, openConnection, start } from './server/connection.js';
 
 const MOST = 3;
@@ -173,6 +173,33 @@ it('a refusal that waits for its turn gives way to a client, with the requests b
   await expect.poll(() => waiting).toBe(MOST);
   expect(await askOn(await openNext(), harness)).toBe(200);
   await expect.poll(() => refused.map(({ isClosed }) => isClosed())).toEqual([true, false, false]);
+  await openNext();
+  await expect.poll(() => refused.map(({ isClosed }) => isClosed())).toEqual([true, true, false]);
+});
+
+it('an answer to an overload that waits gives way to a client', async () => {
+  let waiting = 0;
+  const delayFault = () => {
+    waiting += 1;
+    return new Promise<void>(() => {});
+  };
+  const overloaded = async () => {
+    throw new EngineDown();
+  };
+  const isOverloaded = (error: unknown): boolean => error instanceof EngineDown;
+  const { harness, openNext } = await bounded({
+    delayFault,
+    isOverloaded,
+    downloadPdf: overloaded,
+    find: overloaded,
+  });
+  const invoice = '/v1/nfse/00000000-0000-4000-8000-000000000000';
+  const refused = [await openNext(), await openNext(), await openNext()];
+  for (const [at, { socket }] of refused.entries()) {
+    socket.write(headOf(harness, `GET ${invoice}${at === 1 ? '/pdf' : ''}`));
+    await expect.poll(() => waiting).toBe(at + 1);
+  }
+  expect(await askOn(await openNext(), harness)).toBe(200);
   await openNext();
   await expect.poll(() => refused.map(({ isClosed }) => isClosed())).toEqual([true, true, false]);
 });

@@ -133,6 +133,20 @@ describe('a body in tiny chunks', () => {
     expect((await connection.answers(3))[2]?.status).toBe(202);
   });
 
+  it('again and again leaves no listener on its connection', async () => {
+    const warned = vi.spyOn(process, 'emitWarning');
+    const harness = createHarness();
+    const connection = openConnection(await start(harness));
+    const ROUNDS = 12;
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      // In one packet with a request before it, so that the whole body is here before its answer begins and the connection goes on.
+      const chunked = `${headOf(harness, 'POST /v1/nope', CHUNKED)}${inChunks(3_000, 1)}0\r\n\r\n`;
+      connection.socket.write(headOf(harness, 'GET /v1/activities') + chunked);
+      expect((await connection.answers(2 * round)).slice(-1)[0]?.status).toBe(404);
+    }
+    expect(warned).not.toHaveBeenCalled();
+  });
+
   it.each([
     [1_000, 1],
     [MIB, 64],
