@@ -218,6 +218,19 @@ describe('the watch of the end of a log', () => {
     expect(asked.at(-1)?.slice(0, 2)).toEqual([[9n], ['h9']]);
   });
 
+  it('looks for an event that was read while it looked for others', async () => {
+    const { asked, end, db } = serverThat(true);
+    end.beginRead()({ position: 7n as LogPosition, hash: 'h7' });
+    const looking = end.check(db);
+    end.beginRead()({ position: 10n as LogPosition, hash: 'h10' });
+    await looking;
+    await end.check(db);
+    expect(asked.at(-1)?.slice(0, 2)).toEqual([
+      [9n, 10n],
+      ['h9', 'h10'],
+    ]);
+  });
+
   it('keeps the last 1,000 of the events that it has read without a look', async () => {
     const { asked, end, db } = serverThat(true);
     for (let position = 1; position <= 1_001; position += 1) {
