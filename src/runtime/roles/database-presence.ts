@@ -11,27 +11,37 @@ const JUST_BACK_MS = 5_000;
 const SILENT_MS = 3_000;
 
 type DatabasePresence = {
-  /** A look at the database ended well. `server`: which server answered; undefined where the look did not ask for that. */
-  answered(server: string | undefined): void;
+  /**
+   * A look at the database ended well. `server`: which server answered; undefined where the look did not ask for that. Returns whether another server
+   * answered before, while no look has failed.
+   */
+  answered(server: string | undefined): boolean;
   failed(): void;
   /** Whether the database is away, or was a moment ago, as in a failover. */
   wasAway(): boolean;
 };
 
-/** Follows whether the database was away, by looks that are made all the time. `nowMs` is monotonic. */
-export const createDatabasePresence = (nowMs = (): number => performance.now()): DatabasePresence => {
+/**
+ * Follows whether the database was away, by looks that are made all the time. `beginsAway`: the database counts as away before the first look, as a
+ * process that has just started cannot know. `nowMs` is monotonic.
+ */
+export const createDatabasePresence = (
+  beginsAway: boolean,
+  nowMs = (): number => performance.now(),
+): DatabasePresence => {
   let answeredAt = nowMs();
   let backAt: number | undefined;
-  let hasFailed = false;
+  let hasFailed = beginsAway;
   let known: string | undefined;
   return {
     answered: (server) => {
       answeredAt = nowMs();
       // A proxy or an address that moves may lead to the new primary without any look that fails.
-      const isOther = server !== undefined && known !== undefined && server !== known;
+      const isOther = !hasFailed && server !== undefined && known !== undefined && server !== known;
       if (hasFailed || isOther) backAt = answeredAt;
       hasFailed = false;
       known = server ?? known;
+      return isOther;
     },
     failed: () => {
       hasFailed = true;

@@ -105,6 +105,11 @@ export const createGuardReadiness = (
  */
 const PAUSE_LOOK_MS = 250;
 
+/** Told to operators: two servers that answer in turn at one address would keep invoices queued without end. */
+class OtherServer extends Error {
+  override readonly name = 'OtherServer';
+}
+
 /** How long a stop waits for the last look for a pause. */
 const LAST_LOOK_MS = 1_000;
 
@@ -117,7 +122,7 @@ const RECORDED_IN_STOP_MS = 45_000;
  * looked for all the time. A database that does not answer changes nothing: nothing can be appended without it.
  */
 const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
-  const { clock, engines, logger, runner } = parts;
+  const { clock, config, engines, logger, runner } = parts;
   const { lostEnd } = engines.log;
   const identity = await engines.log.identity();
   const state = createGuardReadiness(reportTo(logger));
@@ -126,7 +131,14 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
   const isDue = (): boolean => due.loss || due.forgotten;
   /** The end of the log when the pause was recorded. Recovery appends before it ends a pause: a pause that is gone without a new event was lost. */
   let endAtPause: { head: LogPosition | null } | undefined;
-  const presence = createDatabasePresence();
+  // Over NATS another process may remember events that a failover has just lost, and this process may get their work as soon as it has started.
+  const presence = createDatabasePresence(config.natsUrl !== undefined);
+  // A database that fails again and again within this time keeps invoices queued without end, and other lines say nothing of that.
+  const waits = createFaultLines({
+    logger,
+    msg: 'issuing waits until the database has answered for five seconds',
+    everyMs: PAUSE_LOOK_MS,
+  });
   const look = async (): Promise<void> => {
     const isLost = (await lostEnd?.isLost()) === true;
     const { pause: held, server } = isLost ? {} : await readPauseAndServer(engines.pool, identity);
@@ -142,7 +154,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     if (state.set(seen) && !(isFirst && seen.kind === 'complete')) logReadiness(seen, logger);
     if (!isPaused) endAtPause = undefined;
     if (isHeld) endAtPause ??= { head: held.head };
-    presence.answered(server);
+    if (presence.answered(server)) waits.tell(new OtherServer());
     if (!isLost && !isForgotten) return;
     await pauseIssuingAtEnd(engines.pool, identity, clock.now());
     // A standby may have answered that no pause is held. It takes no record.
@@ -167,12 +179,6 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
       ...faultFields(error),
     }),
   );
-  // A database that fails again and again within this time keeps invoices queued without end, and other lines say nothing of that.
-  const waits = createFaultLines({
-    logger,
-    msg: 'issuing waits until the database has answered for five seconds',
-    everyMs: PAUSE_LOOK_MS,
-  });
   let isEnding = false;
   let isOver = false;
   const watching = async (): Promise<void> => {

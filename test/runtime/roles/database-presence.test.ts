@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createDatabasePresence } from '../../../src/runtime/roles/database-presence.js';
 
-const watched = () => {
+const watched = ({ beginsAway = false } = {}) => {
   const clock = { ms: 0 };
-  const presence = createDatabasePresence(() => clock.ms);
+  const presence = createDatabasePresence(beginsAway, () => clock.ms);
   /** Whether the database counts as away at this moment and a millisecond before it. */
   const around = (ms: number): [boolean, boolean] => {
     clock.ms = ms - 1;
@@ -11,9 +11,9 @@ const watched = () => {
     clock.ms = ms;
     return [before, presence.wasAway()];
   };
-  const answeredAt = (ms: number, server?: string): void => {
+  const answeredAt = (ms: number, server?: string): boolean => {
     clock.ms = ms;
-    presence.answered(server);
+    return presence.answered(server);
   };
   return { clock, presence, around, answeredAt };
 };
@@ -34,18 +34,27 @@ describe('the database', () => {
     expect(presence.wasAway()).toBe(true);
     clock.ms = 2_500;
     expect(presence.wasAway()).toBe(true);
-    answeredAt(5_000, 'one');
+    // Operators know of a failover from the look that failed.
+    expect(answeredAt(5_000, 'other')).toBe(false);
     expect(presence.wasAway()).toBe(true);
-    answeredAt(7_500, 'one');
+    answeredAt(7_500, 'other');
     expect(around(10_000)).toEqual([true, false]);
+  });
+
+  it('was away until five seconds after the first look of a process that begins so', () => {
+    const { clock, presence, around, answeredAt } = watched({ beginsAway: true });
+    clock.ms = 100;
+    expect(presence.wasAway()).toBe(true);
+    answeredAt(1_000, 'one');
+    answeredAt(4_000, 'one');
+    expect(around(6_000)).toEqual([true, false]);
   });
 
   it('was away for five seconds after another server has answered', () => {
     const { presence, around, answeredAt } = watched();
-    answeredAt(0, 'one');
-    answeredAt(250, 'other');
+    expect([answeredAt(0, 'one'), answeredAt(250, 'other')]).toEqual([false, true]);
     expect(presence.wasAway()).toBe(true);
-    answeredAt(3_000, 'other');
+    expect(answeredAt(3_000, 'other')).toBe(false);
     expect(around(5_250)).toEqual([true, false]);
   });
 

@@ -177,7 +177,7 @@ describe('work that appends to the log', () => {
 type Parts = Parameters<typeof startGuardReadiness>[0];
 
 /** A database that also keeps the log; `paused` is whether it has the row of a pause, which began at `head`. */
-const oneDatabase = (paused: boolean) => {
+const oneDatabase = (paused: boolean, config: { natsUrl?: string } = {}) => {
   const row = {
     paused,
     head: 7n as bigint | string | null,
@@ -220,7 +220,7 @@ const oneDatabase = (paused: boolean) => {
     },
   };
   const parts = {
-    config: { eventStoreUrl: undefined },
+    config: { eventStoreUrl: undefined, ...config },
     clock: systemClock,
     engines: { log: { identity: async () => 'one', head: async () => end.head, lostEnd }, pool: { connect, query } },
     logger: { fatal: say, error: say, warn: say, info: say },
@@ -321,7 +321,18 @@ describe('a pause in the database that also keeps the log', () => {
     row.server = 'other';
     await expect.poll(() => source.wasAway?.()).toBe(true);
     await expect.poll(() => source.wasAway?.()).toBe(false);
-    expect([source.current().kind, lines]).toEqual(['complete', []]);
+    expect(source.current().kind).toBe('complete');
+    const msg = 'issuing waits until the database has answered for five seconds';
+    const over = expect.objectContaining({ msg: 'a fault is over', of: msg });
+    await expect.poll(() => lines).toEqual([expect.objectContaining({ msg, error: 'OtherServer' }), over]);
+  });
+
+  it('may come from another process for a moment after the start of a process that gets its work over NATS', async () => {
+    const { lines, start } = oneDatabase(false, { natsUrl: 'nats://127.0.0.1:4222' });
+    const source = await start();
+    expect([source.current().kind, source.wasAway?.()]).toEqual(['complete', true]);
+    await expect.poll(() => source.wasAway?.()).toBe(false);
+    expect(lines).toEqual([]);
   });
 
   it.each([
