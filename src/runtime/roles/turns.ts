@@ -14,7 +14,7 @@ const DOWNLOADS = { what: 'documents to be read', atOnce: 6, perOwner: 2, rests:
 export const CONCURRENT_ISSUES = 64;
 const BESIDE_CLIENTS = { what: 'issues', atOnce: 2, perOwner: 2, waitingPerOwner: CONCURRENT_ISSUES };
 /** Work that takes longer waits for an answer of the simulator, and takes no cores meanwhile. */
-const HOLDS_A_PLACE_MS = 1_000;
+const HOLDS_A_PLACE_MS = 500;
 
 /** Gives work its turn, so that one company cannot slow down the others (ADR 29). */
 export type Turns = {
@@ -27,7 +27,7 @@ export type Turns = {
   presence: Presence;
   /**
    * For work on issues of the company that takes the cores which serve clients: while several companies are present, two at once. Each frees its place
-   * after a second, so that answers which come late hold up no other company.
+   * after half a second, so that answers which come late hold up no other company.
    */
   issues<T>(company: string, task: () => Promise<T>): Promise<T>;
 };
