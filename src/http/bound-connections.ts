@@ -9,8 +9,8 @@ type ConnectionBound = {
   most: number;
   /** Called for each connection that was closed. */
   onDrop: () => void;
-  /** Monotonic. */
-  nowMs?: () => number;
+  /** Monotonic; default: that of the process. */
+  nowMs?: (() => number) | undefined;
 };
 
 type Busy = { since: number; exchanges: readonly Exchange[] };

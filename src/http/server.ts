@@ -156,7 +156,7 @@ export const listen = async (
   { host, port }: { host: string; port: number },
   {
     onDrop,
-    nowMs = () => performance.now(),
+    nowMs,
     maxConnections,
     hasPages = false,
     onRefused,

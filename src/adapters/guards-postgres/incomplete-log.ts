@@ -51,38 +51,32 @@ type IssuingPause = {
   record: string;
 };
 
-type PauseRow = { head: string | null; seen_at: Instant; record: string };
+type PauseRow = { head: string | null; seen_at: Instant; record: string } | { seen_at: null };
 
-const pauseOf = ({ head, seen_at: seenAt, record }: PauseRow): IssuingPause => ({
-  head: head === null ? null : (BigInt(head) as LogPosition),
-  seenAt,
-  record,
-});
-
-/** The pause of issuing over this log; undefined when issuing is not paused. */
-export const readPause = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<IssuingPause | undefined> => {
-  const { rows } = await db.query<PauseRow>(
-    'select head, seen_at, xmin::text as record from log_set_back where log_identity = $1',
-    [logIdentity],
-  );
-  const [row] = rows;
-  return row === undefined ? undefined : pauseOf(row);
-};
-
-/** The same with the server that answers, known by the moment of its start: after a failover that is another one. */
+/**
+ * The pause of issuing over this log, undefined when issuing is not paused, and the server that answers, known by the moment of its start: after a
+ * failover that is another one.
+ */
 export const readPauseAndServer = async (
   db: Pick<pg.Pool, 'query'>,
   logIdentity: string,
 ): Promise<{ pause: IssuingPause | undefined; server: string }> => {
-  const { rows } = await db.query<{ server: string } & (PauseRow | { seen_at: null })>(
+  const { rows } = await db.query<PauseRow & { server: string }>(
     `select extract(epoch from pg_postmaster_start_time())::text as server, head, seen_at, p.xmin::text as record
      from (values (1)) one left join log_set_back p on log_identity = $1`,
     [logIdentity],
   );
   const [row] = rows;
   if (row === undefined) throw new Error('the server was asked for without its row');
-  return { pause: row.seen_at === null ? undefined : pauseOf(row), server: row.server };
+  const { server } = row;
+  if (row.seen_at === null) return { pause: undefined, server };
+  const { head, seen_at: seenAt, record } = row;
+  return { pause: { head: head === null ? null : (BigInt(head) as LogPosition), seenAt, record }, server };
 };
+
+/** The pause of issuing over this log; undefined when issuing is not paused. */
+export const readPause = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<IssuingPause | undefined> =>
+  (await readPauseAndServer(db, logIdentity)).pause;
 
 /** Whether issuing over this log is paused until log recovery has finished (ADR 22). */
 export const isIssuingPaused = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<boolean> =>

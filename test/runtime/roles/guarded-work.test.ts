@@ -239,6 +239,12 @@ const oneDatabase = (paused: boolean, config: { natsUrl?: string } = {}) => {
   return { row, end, lines, runner, start, recover };
 };
 
+/** What is logged while issuing waits for a database that was away, and then. */
+const linesOfWait = (error: string): readonly unknown[] => {
+  const msg = 'issuing waits until the database has answered for five seconds';
+  return [expect.objectContaining({ msg, error }), expect.objectContaining({ msg: 'a fault is over', of: msg })];
+};
+
 describe('a pause in the database that also keeps the log', () => {
   const line = {
     msg: 'the log, which ends at 7, was restored or has lost its end, and is not yet compared with the authorizer: issuing is paused',
@@ -309,9 +315,7 @@ describe('a pause in the database that also keeps the log', () => {
     row.answers = true;
     await expect.poll(() => source.wasAway?.()).toBe(false);
     expect(source.current().kind).toBe('complete');
-    const msg = 'issuing waits until the database has answered for five seconds';
-    const over = expect.objectContaining({ msg: 'a fault is over', of: msg });
-    await expect.poll(() => lines).toEqual([expect.objectContaining({ msg, error: 'Error' }), over]);
+    await expect.poll(() => lines).toEqual(linesOfWait('Error'));
   });
 
   it('may come from another process for a moment after another server has answered, without a look that failed', async () => {
@@ -322,9 +326,7 @@ describe('a pause in the database that also keeps the log', () => {
     await expect.poll(() => source.wasAway?.()).toBe(true);
     await expect.poll(() => source.wasAway?.()).toBe(false);
     expect(source.current().kind).toBe('complete');
-    const msg = 'issuing waits until the database has answered for five seconds';
-    const over = expect.objectContaining({ msg: 'a fault is over', of: msg });
-    await expect.poll(() => lines).toEqual([expect.objectContaining({ msg, error: 'OtherServer' }), over]);
+    await expect.poll(() => lines).toEqual(linesOfWait('OtherServer'));
   });
 
   it('may come from another process for a moment after the start of a process that gets its work over NATS', async () => {
