@@ -285,7 +285,12 @@ describeWithPostgres('a copy of the log that lacks one note, which gives its num
     );
     const again = await accept('lost', 80_001);
     await becomes(again, 'indeterminate');
-    expect((await operate('doctor')).out).toMatch(/BAD +indeterminate .*equal content/);
+    // The commands read rows, which the projector makes a moment after the event.
+    const told = await eventually(
+      () => operate('doctor'),
+      ({ out }) => out.includes('BAD  indeterminate'),
+    );
+    expect(told.out).toMatch(/BAD +indeterminate .*equal content/);
     expect((await operate('invoice', 'waiting')).out).toContain(
       `a note with equal content has its number, and is its own where the client made one sale -> nfse invoice resolve ${again} --as issued`,
     );
