@@ -10,17 +10,21 @@ export type Child<Ready, Question, Answer> = {
   stop(): Promise<void>;
 };
 
-/** `script` is in this folder, whose code `built.mjs` has compiled. Flags of Node (`--cpu-prof`) are passed on. Rejects when the process ends unexpectedly. */
+/** `flags` are for Node (`--cpu-prof`); `environment` is added to that of this process. */
+type ChildOptions = { flags?: readonly string[]; environment?: Readonly<Record<string, string>> };
+
+/** `script` is in this folder, whose code `built.mjs` has compiled. Rejects when the process ends unexpectedly. */
 export const startChild = async <Ready, Question = never, Answer = never>(
   script: string,
   argument: unknown,
-  flags: readonly string[] = [],
+  { flags = [], environment = {} }: ChildOptions = {},
 ): Promise<Child<Ready, Question, Answer>> => {
   const path = fileURLToPath(new URL(script, import.meta.url)).replace(/\.ts$/, '.js');
   // stdout goes nowhere: log lines are written, as in production, but cost no terminal.
   const child = fork(path, [JSON.stringify(argument)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [...flags],
+    env: { ...process.env, ...environment },
   });
   const ready = (await nextMessage(child, script)) as Ready;
   return {

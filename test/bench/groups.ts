@@ -15,6 +15,7 @@ import { benchSoak, SOAK_MINUTES } from './soak.js';
 import { benchStages } from './stages.js';
 import { benchStart } from './start.js';
 import { benchWay } from './way.js';
+import { alsoWithoutIfma } from './without-ifma.js';
 
 /** The flags of the command that one bench or another reads, as they were typed. */
 export type Flags = {
@@ -36,12 +37,12 @@ const always = (run: () => Promise<readonly Row[]>, when: Group['when'] = 'alway
 export const groups: Readonly<Record<string, Group>> = {
   'event-log': always(benchEventLog),
   danfse: always(benchDanfse),
-  sign: always(benchSign),
+  sign: { when: 'always', run: alsoWithoutIfma('sign', async () => ({ rows: await benchSign(), charts: [] })) },
   'read-note': always(benchReadNote),
   accept: always(benchAccept),
   'accept-eventstore': always(benchAcceptEventStore, 'long'),
   read: always(benchRead),
-  way: { when: 'always', run: benchWay },
+  way: { when: 'always', run: alsoWithoutIfma('way', benchWay) },
   stages: always(benchStages, 'long'),
   rebuild: always(benchRebuild),
   audit: always(benchAudit),

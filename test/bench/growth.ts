@@ -39,7 +39,9 @@ export const benchGrowthOfDouble = async ({ sizes = DOUBLE_SIZES }: GrowthOption
   try {
     const urls: Record<number, string> = {};
     for (const size of sizes) {
-      const double = await startChild<string>('growth/eventstore-process.ts', null, ['--max-old-space-size=8192']);
+      const double = await startChild<string>('growth/eventstore-process.ts', null, {
+        flags: ['--max-old-space-size=8192'],
+      });
       doubles.push(double);
       urls[size] = double.ready;
     }
@@ -176,7 +178,13 @@ const fillFolder = async (argument: FillArgument): Promise<Filled> => {
   const env = { ...argument.env, ...PATIENT };
   const projecting = await serve(env, '--role', 'projector');
   try {
-    const filling = await startChild<true, 'fill', Filled>('growth/fill-process.ts', { ...argument, env }, ROOMY);
+    const filling = await startChild<true, 'fill', Filled>(
+      'growth/fill-process.ts',
+      { ...argument, env },
+      {
+        flags: ROOMY,
+      },
+    );
     try {
       return await filling.ask('fill');
     } finally {

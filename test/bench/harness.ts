@@ -45,7 +45,7 @@ export const withBenchHarness = async <T>(
       roles,
       ...rest,
     };
-    const service: Service = await startChild('service-process.ts', argument, serviceFlags);
+    const service: Service = await startChild('service-process.ts', argument, { flags: serviceFlags });
     alsoStop(service.stop);
     const loader = await startChild<true, Load, LoadResult>('load-process.ts', null);
     alsoStop(loader.stop);
