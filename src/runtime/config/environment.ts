@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import * as v from 'valibot';
 import { LONGEST_DUPLICATE_WINDOW_SECONDS } from '../../adapters/guards-postgres/guards.js';
 import { modes } from '../../domain/common/ids.js';
@@ -57,6 +58,15 @@ const hostList = v.pipe(
   v.transform((list) => list.split(',').flatMap((name) => (name === '' ? [] : [name.toLowerCase()]))),
 );
 
+/** Whether the name is one of this machine shows when it listens (`own-address.ts`); what is no name at all is refused before anything starts. */
+const ownHost = v.pipe(
+  text,
+  v.check(
+    (host) => isIPv6(host) || !/[\s/:?#@[\]]/.test(host),
+    'must be a host name or address, without http:// and without the port',
+  ),
+);
+
 /** Seconds. The limits of the contract; shorter ones need ALLOW_SHORT_WINDOWS, so that they are never set by accident. */
 export const SPEC_WINDOWS = {
   QUEUED_TIMEOUT_S: 900,
@@ -82,9 +92,9 @@ export const DEFAULTS = { OPS_HOST: '127.0.0.1', DATABASE_STATEMENT_TIMEOUT_S: '
 
 /** The check of each variable alone; `combinationProblems` checks them together. */
 export const environment = v.object({
-  HOST: v.optional(text, '127.0.0.1'),
+  HOST: v.optional(ownHost, '127.0.0.1'),
   PORT: port('3000'),
-  OPS_HOST: v.optional(text, DEFAULTS.OPS_HOST),
+  OPS_HOST: v.optional(ownHost, DEFAULTS.OPS_HOST),
   OPS_PORT: port('3001'),
   CONSOLE_HOSTS: v.optional(hostList, ''),
   BASE_URL: v.optional(publicAddress),
@@ -147,7 +157,7 @@ export const environment = v.object({
   ),
   OTEL_SDK_DISABLED: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
   SIMULATED_MODES: v.optional(modeList, ''),
-  SIMULATOR_HOST: v.optional(text, '127.0.0.1'),
+  SIMULATOR_HOST: v.optional(ownHost, '127.0.0.1'),
   SIMULATOR_PORT: port('0'),
   SIMULATOR_CONTROL_PORT: port('0'),
   SIMULATOR_CA_FILE: v.optional(text),

@@ -80,6 +80,23 @@ describe('the environment', () => {
     expect(problems).toHaveLength(9);
   });
 
+  it.each(['a b', 'http://127.0.0.1', '127.0.0.1:3000', '[::1]', 'user@machine'])(
+    'names a host that is no name or address (%s) with the other wrong variables',
+    (host) => {
+      const message = 'must be a host name or address, without http:// and without the port';
+      expect(problemsOf({ HOST: host, PORT: 'abc' })).toEqual([`HOST ${message}`, 'PORT must be a whole number']);
+      expect(problemsOf({ OPS_HOST: host })).toContain(`OPS_HOST ${message}`);
+      expect(problemsOf({ SIMULATOR_HOST: host })).toEqual([`SIMULATOR_HOST ${message}`]);
+    },
+  );
+
+  it.each(['0.0.0.0', '::', '::1', 'fe80::1%eth0', 'localhost', 'host-1.example.', 'máquina'])(
+    'takes %s as a host',
+    (host) => {
+      expect(configOf({ HOST: host }).api.host).toBe(host);
+    },
+  );
+
   it('names a master key file that cannot be used with the other wrong variables, and does not look at it without one', () => {
     const bad = join(temporaryFolder(), 'master.key');
     writeFileSync(bad, 'abcd', { mode: 0o600 });
