@@ -33,11 +33,12 @@ import { openAuthorizer } from '../engines/authorizers.js';
 import { certificatesOf, companyOf, OPERATOR_CACHE_MS } from '../engines/companies.js';
 import { createNoticeTeller } from '../engines/notices.js';
 import { isSimulatorsNote } from '../engines/simulator-notes.js';
-import { companyCatalogue, eligibilityFacts, openTaxRegistry, warnOfUnusableAddresses } from './companies.js';
+import { companyCatalogue, eligibilityFacts } from './eligibility-facts.js';
 import { isOverloaded, isOwnOverload, isUnavailable, requestFaults } from './faults.js';
 import { createUseRecorder, type UseRecorder } from './key-uses.js';
 import { createPacing } from './pacing.js';
 import type { Parts } from './parts.js';
+import { openTaxRegistry, warnOfUnusableAddresses } from './tax-registry.js';
 
 /** Bounds database queries for unknown keys, so that the other connections remain for known keys. */
 const UNKNOWN_KEYS_AT_ONCE = 4;

@@ -19,8 +19,9 @@ import { openAuthorizer } from '../engines/authorizers.js';
 import { type CertificateOf, certificatesOf, companyOf } from '../engines/companies.js';
 import { createNoticeTeller } from '../engines/notices.js';
 import { isEngineFault } from './faults.js';
-import { runParametersRefresh, runReconciliation } from './national-registers.js';
+import { runParametersRefresh } from './parameters-refresh.js';
 import type { Parts } from './parts.js';
+import { runReconciliation } from './reconciliation.js';
 import { CONCURRENT_ISSUES, type Turns } from './turns.js';
 
 /** Reports a fault of work on a stream; the work is tried again. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createParametersCache } from '../../../src/adapters/municipal-parameters/cache.js';
-import { eligibilityFacts } from '../../../src/runtime/roles/companies.js';
+import { eligibilityFacts } from '../../../src/runtime/roles/eligibility-facts.js';
 import { eventually } from '../../support/eventually.js';
 import { catalogue, DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
 import { T0 } from '../../support/fixture/invoice.js';

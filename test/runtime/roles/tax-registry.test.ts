@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RegistryEntry } from '../../../src/ports/tax-registry.js';
 import type { Logger } from '../../../src/runtime/config/logger.js';
-import { openTaxRegistry, warnOfUnusableAddresses } from '../../../src/runtime/roles/companies.js';
+import { openTaxRegistry, warnOfUnusableAddresses } from '../../../src/runtime/roles/tax-registry.js';
 import { DEMO_CNPJ, demoCompany } from '../../support/fixture/demo.js';
 import { T0 } from '../../support/fixture/invoice.js';
 import { movableClock } from '../../support/harness/event-store.js';
