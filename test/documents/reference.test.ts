@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { invoiceResponse } from '../../src/http/openapi/schemas.js';
 import { allCommands } from '../../src/runtime/commands/main.js';
 import { environmentReference, variableNames } from '../tools/documents/environment-reference.js';
 import { readPage, referencePages } from '../tools/documents/pages.js';
@@ -34,6 +35,11 @@ describe('the pages that are written from the code', () => {
       for (const option of Object.keys(options ?? {}))
         expect([name, help]).toEqual([name, expect.stringContaining(`--${option}`)]);
     }
+  });
+
+  it('of the guide name every field of the answer, in its order', () => {
+    const fields = [...readPage('docs/guia/resposta.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, field]) => field);
+    expect(fields).toEqual(Object.keys(invoiceResponse.entries));
   });
 
   it('would be found out when the code says something else', () => {
