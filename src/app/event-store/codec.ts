@@ -47,7 +47,7 @@ export const encodeEvents = async (
 ): Promise<readonly EventToAppend[]> => {
   let prevHash = version.kind === 'none' ? '' : version.hash;
   // All events of a test invoice use the key of its first day, so that a later event does not keep any copy readable for longer (ADR 25).
-  const keyOf = version.kind === 'none' ? context.now : (version.firstRecordedAt ?? context.now);
+  const dayOfKey = version.kind === 'none' ? context.now : (version.firstRecordedAt ?? context.now);
   let revision = version.kind === 'none' ? 0 : version.revision + 1;
   let command = { id: '', events: 0 };
   const encoded: EventToAppend[] = [];
@@ -56,7 +56,7 @@ export const encodeEvents = async (
     if (own.commandId !== command.id) command = { id: own.commandId, events: 0 };
     const id = eventIdOf(command.id, command.events);
     // In order here, so that no later step has to sort the keys again.
-    const data = inOrder(await sealData(stream, id, event, keyOf, keys)) as JsonObject;
+    const data = inOrder(await sealData(stream, id, event, dayOfKey, keys)) as JsonObject;
     const unhashed = { id, type: event.type, data, metadata: metadataOf(event, own, prevHash) };
     const text = hashText(stream, revision, unhashed);
     const hash = sha256Hex(text);
@@ -166,13 +166,13 @@ const sealData = async (
   stream: StreamName,
   eventId: string,
   event: DomainEvent,
-  keyOf: Instant,
+  dayOfKey: Instant,
   keys: SealingKeys,
 ): Promise<JsonObject> => {
   const data: Record<string, Json> = { ...(event.data as unknown as JsonObject) };
   const personal = (eventTypeDefinitions.get(event.type)?.personal ?? []).filter((field) => data[field] !== undefined);
   if (personal.length === 0) return data;
-  const key = await keys.forSealing(sealingMode(stream), stream, keyOf);
+  const key = await keys.forSealing(sealingMode(stream), stream, dayOfKey);
   for (const field of personal) {
     const value = data[field];
     if (value !== undefined) data[field] = sealField(value, { stream, eventId, field }, key);

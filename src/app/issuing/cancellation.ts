@@ -86,7 +86,7 @@ const cancellation: SendDefinition<CancellationSending> = {
   recordOther: (open, _of, found, deps) => recordElsewhere(open, found, deps),
   absenceOf: ({ cancellation: { sends } }, send) => whatAbsenceShows(sends, send),
 
-  decideInvalid: (state, { request }, at) => decideCancelUnsendable(state, request, at),
+  decideUnsendable: (state, { request }, at) => decideCancelUnsendable(state, request, at),
   decideAttempt: (state, key, { signedGzip: signedRequestGzip, ...document }, times) =>
     decideAttempt(state, { type: 'CancellationAttempted', data: { ...key, ...document, signedRequestGzip, ...times } }),
   decideNotSent: (state, data) => decideAnswer(state, { type: 'CancellationNotSent', data }),

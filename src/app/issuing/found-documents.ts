@@ -56,12 +56,12 @@ export const authorizedFrom = (
 type Content = Pick<AuthorizedNote, 'content'>;
 
 /**
- * Whether the note has the customer, amount and description of the invoice. It may then be our own from before a restore, so no new number is
- * tried.
+ * Whether the note has the customer, amount and description of the invoice, as far as they can be compared. It may then be our own from before a
+ * restore, so no new number is tried.
  */
-export const hasSameContent = ({ content }: Content, events: readonly ReadInvoiceEvent[]): boolean => {
+export const mayHaveSameContent = ({ content }: Content, events: readonly ReadInvoiceEvent[]): boolean => {
   const accepted = events.find((event) => event.type === 'InvoiceAccepted');
-  // The description is missing when its key is gone. Then nothing can be compared, so no second number is tried.
+  // The description is missing when its key is gone. Then nothing can be compared.
   if (accepted?.data.description === undefined) return true;
   return (
     hasSameAmountAndCustomer({ content }, events) &&
@@ -89,9 +89,9 @@ export const isOfAnotherSale = (note: Content & FoundDocument, events: readonly 
 export const contradictsAcceptance = (note: Content, events: readonly ReadInvoiceEvent[]): boolean =>
   isContentKept(events) && !hasSameAmountAndCustomer(note, events);
 
-/** Whether the note has the content of the invoice. Where the key of that content is gone, nothing can be compared. */
+/** As `mayHaveSameContent`, but false where the key of the content is gone. */
 export const hasEqualContent = (note: Content, events: readonly ReadInvoiceEvent[]): boolean =>
-  isContentKept(events) && hasSameContent(note, events);
+  isContentKept(events) && mayHaveSameContent(note, events);
 
 const isContentKept = (events: readonly ReadInvoiceEvent[]): boolean =>
   events.some(({ type, data }) => type === 'InvoiceAccepted' && data.description !== undefined);

@@ -19,7 +19,7 @@ import { allocateDpsNumber, blockDpsSeries } from './allocate-number.js';
 import { probeCertificate } from './certificate-breaker.js';
 import { decideAndAppend } from './decide-and-append.js';
 import { done, type IssuerDeps, type Next, sendNotice } from './deps.js';
-import { authorizedFrom, compareNote, hasSameContent } from './found-documents.js';
+import { authorizedFrom, compareNote, mayHaveSameContent } from './found-documents.js';
 import { lastLookUpUntil } from './look-up-limit.js';
 import { concludeIfDue, haltedBy, workOn } from './protocol.js';
 import type { OpenWork, Prepared, SendDefinition } from './send-definition.js';
@@ -76,7 +76,7 @@ const note: SendDefinition<NoteSending> = {
   recordOther: (open, of, found, deps) => recordNumberConflict(open, of, found, deps),
   absenceOf: (invoice, send) => whatAbsenceShows(invoice, send),
 
-  decideInvalid: (state, _key, at) => decideUnsendable(state, 'document_invalid', at),
+  decideUnsendable: (state, _key, at) => decideUnsendable(state, 'document_invalid', at),
   decideAttempt: (state, key, { signedGzip: signedDpsGzip, ...document }, times) =>
     decideAttempt(state, { type: 'IssuanceAttempted', data: { ...key, ...document, signedDpsGzip, ...times } }),
   decideNotSent: (state, data) => decideAnswer(state, { type: 'IssuanceNotSent', data }),
@@ -102,7 +102,7 @@ const recordNumberConflict = async (
     dpsId,
     accessKey: found.accessKey,
     foundDigest: found.digest,
-    sameContent: hasSameContent(found, events),
+    sameContent: mayHaveSameContent(found, events),
     at: deps.clock.now(),
   };
   await blockDpsSeries(work.facts, { series, number }, events.at(-1), deps);

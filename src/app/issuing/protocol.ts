@@ -224,7 +224,9 @@ const newDocument = async <K extends Sending>(
     if (!(error instanceof SchemaViolation)) throw error;
     sendNotice(deps, { kind: 'document_invalid', stream });
     const at = deps.clock.now();
-    await decideAndAppend(stream, definition.sites.outcome, deps, (state) => definition.decideInvalid(state, key, at));
+    await decideAndAppend(stream, definition.sites.outcome, deps, (state) =>
+      definition.decideUnsendable(state, key, at),
+    );
     const fault = error.message.replaceAll(/\{[^}]*\}/g, '').slice(0, LONGEST_FAULT);
     const reason = `the document does not fit the official schema: ${fault}`;
     return { kind: 'halted', next: { kind: 'park', reason } };

@@ -83,7 +83,7 @@ export type SendDefinition<K extends Sending> = {
   absenceOf(work: K['work'], of: K['send']): AbsenceMeaning;
 
   /** Our own check refuses the document. */
-  decideInvalid(state: InvoiceState, key: K['key'], at: Instant): Decision;
+  decideUnsendable(state: InvoiceState, key: K['key'], at: Instant): Decision;
   decideAttempt(state: InvoiceState, key: K['key'], document: K['document'], times: AttemptTimes): Decision;
   decideNotSent(state: InvoiceState, data: K['key'] & NotSent): Decision;
   decideUnknown(state: InvoiceState, data: K['key'] & Unknown): Decision;

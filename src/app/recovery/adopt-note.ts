@@ -5,7 +5,7 @@ import { isCustomerNameMissing } from '../../domain/dps/customer.js';
 import { decideAuthorized } from '../../domain/invoice/decide-issuance.js';
 import { allCameToNothing, hasEndedWithout, type InvoiceState } from '../../domain/invoice/state.js';
 import { decideAndAppend } from '../issuing/decide-and-append.js';
-import { authorizedFrom, compareNote, hasSameContent } from '../issuing/found-documents.js';
+import { authorizedFrom, compareNote, mayHaveSameContent } from '../issuing/found-documents.js';
 import { unlessUnfit } from '../issuing/stored-documents.js';
 import { reserve } from '../operator/import/reservations.js';
 import { standsUnder } from '../operator/sent-under.js';
@@ -58,7 +58,7 @@ export const givesNote = async (
   deps: RecoveryDeps,
 ): Promise<boolean> => {
   const accepted = events.find((event) => event.type === 'InvoiceAccepted');
-  if (accepted === undefined || !hasSameContent(note, events)) return false;
+  if (accepted === undefined || !mayHaveSameContent(note, events)) return false;
   const { description, customer } = accepted.data;
   // Without a description, whose key is gone, no DPS can be built, and the invoice cannot be sent either.
   if (description === undefined || isCustomerNameMissing(customer)) return false;

@@ -31,9 +31,10 @@ export const otherSalesSettled = (events: readonly ReadInvoiceEvent[]): readonly
   );
 
 /**
- * Which notes an invoice without a known outcome has met under its numbers. `equal`: the last one has its content, so the note may be its own.
- * `other`: they have other contents, and no attempt has left another note, so no look-up finds a note that counts as its own. A look-up may have shown a
- * document of the invoice under the number of a last attempt that was not sent, so such an attempt is no `other`.
+ * Which notes an invoice without a known outcome has met under its numbers.
+ * - `equal`: the last one has the content of the invoice, so the note may be its own.
+ * - `other`: all have other contents, and no attempt has left a note, so no look-up finds a note that counts as its own.
+ * - undefined: anything else, also where the last attempt was not sent, because a look-up may have shown a document of the invoice under its number.
  */
 export const contentMet = ({ attempts }: Pick<Invoice, 'attempts'>): 'equal' | 'other' | undefined => {
   const last = attempts.at(-1);

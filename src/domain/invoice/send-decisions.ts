@@ -134,7 +134,7 @@ export const MAY_HAVE_ARRIVED = 'it was refused, and an earlier send may have ar
 /** What absent look-ups of a send can settle. */
 export type AbsenceMeaning = 'two prove it' | 'one may settle it' | 'proves nothing';
 
-/** What an absence of the last send means is decided by `decide`, while that send is not settled. */
+/** Asks `decide` what the absence means, where it is of the last send and that send is not settled. */
 export const onAbsence = <S extends Send>(
   { sends }: OpenSends<S>,
   { attempt, firstAbsentAt, now }: AbsenceProof,

@@ -150,10 +150,11 @@ export const provesAbsence = (
 };
 
 /**
- * The stored progress when its last look-up was asked between the send and now, else none. An earlier one is of a send that a set-back log has lost; a
- * later one was asked by a clock that was ahead, and would put the next look-up off or void all later absences. Of a send that began before the clock
- * was set back, the answer is the earlier instant. While the instant that the next look-up counts from is ahead of the clock, no first absence is of
- * the send, and the pauses between its look-ups count.
+ * The stored progress, as far as it is of this send: its last look-up was asked between the send and now.
+ * - An earlier look-up is of a send that a set-back log has lost. Where the clock was set back between send and answer, the answer is the earlier
+ *   instant of the two.
+ * - A later look-up was asked by a clock that was ahead. It would put the next look-up off, or void all later absences.
+ * - While the answer, or without one the send, is ahead of the clock, the first absence alone is left out.
  */
 export const progressOfSend = (
   stored: LookupProgress | undefined,

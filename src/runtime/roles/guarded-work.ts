@@ -105,7 +105,7 @@ export const createGuardReadiness = (
  */
 const PAUSE_LOOK_MS = 250;
 
-/** Told to operators: two servers that answer in turn at one address would keep invoices queued without end. */
+/** The name is logged: two servers that answer in turn at one address would keep invoices queued without end. */
 class OtherServer extends Error {
   override readonly name = 'OtherServer';
 }
