@@ -1,5 +1,5 @@
 import { overlaidCatalogue } from '../domain/catalog/catalog.js';
-import { isCnpj } from '../domain/common/access-key.js';
+import { isCnpj } from '../domain/common/cnpj.js';
 import { type Mode, modes } from '../domain/common/ids.js';
 import { addSeconds, brasiliaDate, DAY_SECONDS, type Instant } from '../domain/common/time.js';
 import { unreachable } from '../domain/common/unreachable.js';

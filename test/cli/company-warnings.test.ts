@@ -13,7 +13,7 @@ import {
   unusedServiceWarnings,
   unusedTaxWarnings,
 } from '../../src/cli/company-warnings.js';
-import { modulo11Digit } from '../../src/domain/common/access-key.js';
+import { modulo11Digit } from '../../src/domain/common/cnpj.js';
 import type { Mode } from '../../src/domain/common/ids.js';
 import { brasiliaDate } from '../../src/domain/common/time.js';
 import type { ApproximateTaxes, Registration } from '../../src/domain/company/events.js';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isCnpj, isCpf } from '../../src/domain/common/access-key.js';
+import { isCnpj, isCpf } from '../../src/domain/common/cnpj.js';
 import { issueClientCertificate } from '../../src/simulator/authority.js';
 import { FolderInUse } from '../../src/simulator/options.js';
 import { startSimulator } from '../../src/simulator/start.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isCnpj, isCpf } from '../../src/domain/common/access-key.js';
+import { isCnpj, isCpf } from '../../src/domain/common/cnpj.js';
 import { addSeconds } from '../../src/domain/common/time.js';
 import { SLOW_MS, TEST_VALUES, testEffect, UNSETTLED_SECONDS } from '../../src/simulator/test-values.js';
 import { createTimers } from '../../src/simulator/timers.js';

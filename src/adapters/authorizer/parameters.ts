@@ -1,10 +1,5 @@
-import { type FiscalDate, isDay } from '../../domain/common/time.js';
-import {
-  type InForce,
-  isInForce,
-  type KnownParameters,
-  type ParameterQuestion,
-} from '../../domain/municipality/parameters.js';
+import { type FiscalDate, type InForce, isDay, isInForce } from '../../domain/common/time.js';
+import type { KnownParameters, ParameterQuestion } from '../../domain/municipality/parameters.js';
 import type { MunicipalParametersApi, ParametersAnswer } from '../../ports/municipal-parameters.js';
 import { type AdnOptions, createAdnCalls } from './adn.js';
 import { refusesCertificate, whatCallShows } from './answer-table.js';

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { putCertificate, removeStoredCertificates } from '../../app/operator/company/company-commands.js';
 import type { ProfileFault } from '../../certificates/profile.js';
 import type { Pkcs12Fault } from '../../certificates/read-pkcs12.js';
+import { haveSameRoot } from '../../domain/common/cnpj.js';
 import { type CompanyId, invoicePrefix, modes } from '../../domain/common/ids.js';
-import { isSameCompany } from '../../domain/common/masks.js';
 import { type Instant, isBefore } from '../../domain/common/time.js';
 import type { KeyFault } from '../../domain/company/events.js';
 import { counted } from '../../lib/counted.js';
@@ -174,7 +174,7 @@ const notStored = (why: string): Outcome => refused(`the certificate was not sto
 const notRegistered = (cnpj: string): Outcome => refused(`no company ${cnpj}: register it with company put first`);
 
 const holderFault = (holder: string, cnpj: string): string | undefined =>
-  isSameCompany(holder, cnpj) ? undefined : `it belongs to another company (${holder})`;
+  haveSameRoot(holder, cnpj) ? undefined : `it belongs to another company (${holder})`;
 
 const validityFault = ({ notBefore, notAfter }: Certificate, now: Instant): string | undefined => {
   if (!isBefore(now, notAfter)) return `it expired on ${notAfter}: get a new one from the authority`;

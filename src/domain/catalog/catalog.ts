@@ -31,8 +31,8 @@ export type ImportedLines = ReadonlyMap<string, readonly OperatorLine[]>;
  * line whose service the API cannot describe stays blocked, also a line imported before that was known.
  */
 export const overlaidCatalogue = (shipped: Catalogue, imported: ImportedLines): Catalogue => {
-  const released = new Map([...imported].map(([cnae, lines]) => [cnae, lines.map(blockedWhereUnsupported)]));
-  return { ...shipped, linesOf: (cnae) => released.get(cnae) ?? shipped.linesOf(cnae) };
+  const overlaid = new Map([...imported].map(([cnae, lines]) => [cnae, lines.map(blockedWhereUnsupported)]));
+  return { ...shipped, linesOf: (cnae) => overlaid.get(cnae) ?? shipped.linesOf(cnae) };
 };
 
 const blockedWhereUnsupported = (line: OperatorLine): OperatorLine =>

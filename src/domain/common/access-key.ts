@@ -1,4 +1,5 @@
 import type { Branded } from './brand.js';
+import { modulo11Digit } from './cnpj.js';
 import type { CompanyId } from './ids.js';
 
 /** The 50 characters that name an NFS-e. */
@@ -35,29 +36,6 @@ export const emitterOfDps = (dpsId: DpsId): string => dpsId.slice(11, 25);
 export const accessKeyCheckDigit = (first49: string): string => {
   if (first49.length !== KEY_LENGTH - 1) throw new Error('the check digit is made from 49 characters');
   return modulo11Digit(first49, 9);
-};
-
-/** Check digit by modulo 11: weights from 2 to `highest`, again and again, from the right; a letter counts as its ASCII code minus 48. */
-export const modulo11Digit = (text: string, highest: number): string => {
-  let sum = 0;
-  for (let fromRight = 0; fromRight < text.length; fromRight++) {
-    sum += (text.charCodeAt(text.length - 1 - fromRight) - 48) * (2 + (fromRight % (highest - 1)));
-  }
-  const remainder = sum % 11;
-  return remainder < 2 ? '0' : String(11 - remainder);
-};
-
-/** True when both check digits of a CNPJ are right, whose first twelve characters may be letters (E0080). */
-export const isCnpj = (value: string): boolean => /^[0-9A-Z]{12}[0-9]{2}$/.test(value) && hasRightCheckDigits(value, 9);
-
-/** True when both check digits of a CPF are right. */
-export const isCpf = (value: string): boolean => /^[0-9]{11}$/.test(value) && hasRightCheckDigits(value, 11);
-
-/** The last two characters by modulo 11. False also for one digit repeated, which would have the right ones. */
-const hasRightCheckDigits = (value: string, highest: number): boolean => {
-  const body = value.slice(0, -2);
-  const first = modulo11Digit(body, highest);
-  return !/^(.)\1*$/.test(value) && value.slice(-2) === first + modulo11Digit(body + first, highest);
 };
 
 /** Checks shape and check digit. The XSD's pattern misplaces the alphanumeric part and is not used (docs/national-system.md#access-key). */

@@ -17,6 +17,3 @@ export const codePattern = (...codes: readonly MaskedCode[]): RegExp =>
 /** The code without its mask; a text that is no such code stays as it is. */
 export const withoutMask = (text: string, ...codes: readonly MaskedCode[]): string =>
   codePattern(...codes).test(text.trim()) ? text.trim().replace(/[./-]/g, '') : text;
-
-/** Compares the first eight characters of two CNPJ, so that the head office's certificate serves its branches (docs/national-system.md#certificates). */
-export const isSameCompany = (one: string, other: string): boolean => one.slice(0, 8) === other.slice(0, 8);

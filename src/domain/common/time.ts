@@ -12,6 +12,12 @@ export const isDay = (text: string): boolean => {
   return !Number.isNaN(ms) && instant(ms).startsWith(text);
 };
 
+/** In force from a day on, and until another day, itself included, where that is known. */
+export type InForce = { from: FiscalDate; until?: FiscalDate };
+
+export const isInForce = ({ from, until }: InForce, day: FiscalDate): boolean =>
+  from <= day && (until === undefined || day <= until);
+
 /** A day in UTC, which has no leap seconds here. Brasília has had no summer time since 2019, so its days are as long. */
 export const DAY_SECONDS = 86_400;
 export const DAY_MS = DAY_SECONDS * 1_000;

@@ -1,6 +1,6 @@
 import type { EventOf } from '../common/event-of.js';
 import type { CompanyId, Mode } from '../common/ids.js';
-import type { FiscalDate, Instant } from '../common/time.js';
+import { type FiscalDate, type InForce, type Instant, isInForce } from '../common/time.js';
 
 export type TaxRegime = 'mei' | 'simples' | 'normal';
 export type SimplesAssessment = 'all' | 'federal_only' | 'none';
@@ -22,9 +22,7 @@ export type IbsCbsOfCompany = {
  * Approximate taxes of Lei 12.741 for competences from `from` until `until`, both days included, of one service or of all: percent with two places,
  * divided by whom they go to.
  */
-export type ApproximateTaxes = {
-  from: FiscalDate;
-  until?: FiscalDate;
+export type ApproximateTaxes = InForce & {
   serviceCode?: string;
 } & Record<'federal' | 'state' | 'municipal', string>;
 
@@ -60,9 +58,7 @@ export const approximateTaxesAt = (
   serviceCode: string,
   competence: FiscalDate,
 ): ApproximateTaxes | undefined => {
-  const inForce = approximateTaxes.filter(
-    ({ from, until }) => from <= competence && (until === undefined || competence <= until),
-  );
+  const inForce = approximateTaxes.filter((row) => isInForce(row, competence));
   return inForce.find((row) => row.serviceCode === serviceCode) ?? inForce.find((row) => row.serviceCode === undefined);
 };
 

@@ -1,8 +1,12 @@
-import type { FiscalDate, Instant } from '../common/time.js';
-import { brasiliaDate, DAY_SECONDS, epochMs } from '../common/time.js';
-
-/** In force from a day on, and until another day where that is known. */
-export type InForce = { from: FiscalDate; until?: FiscalDate };
+import {
+  brasiliaDate,
+  DAY_SECONDS,
+  epochMs,
+  type FiscalDate,
+  type InForce,
+  type Instant,
+  isInForce,
+} from '../common/time.js';
 
 /**
  * One answer of the national parameters API about a municipality in one environment (docs/national-system.md#parameters-api). A flag that the
@@ -127,10 +131,6 @@ export const administeredCodes = (
 };
 
 type Rates = Extract<KnownParameters, { kind: 'aliquota' }>['rates'];
-
-/** Whether a rate or a regime is in force on the day. */
-export const isInForce = ({ from, until }: InForce, day: FiscalDate): boolean =>
-  from <= day && (until === undefined || day <= until);
 
 const ratesOn = (rates: Rates, day: FiscalDate): Rates => rates.filter((rate) => isInForce(rate, day));
 

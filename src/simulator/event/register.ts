@@ -1,6 +1,6 @@
 import { CANCELLATION_EVENT, cancellationRequestId } from '../../domain/common/access-key.js';
 import type { Canonical } from '../../domain/common/canonical-xml.js';
-import { isSameCompany } from '../../domain/common/masks.js';
+import { haveSameRoot } from '../../domain/common/cnpj.js';
 import { DAY_MS, epochMs, type Instant } from '../../domain/common/time.js';
 import { attributeAt, nodeAt, textAt } from '../../xml/parse.js';
 import { wholeSecond } from '../clock.js';
@@ -115,11 +115,11 @@ const RULES: { readonly [C in Code]?: (context: EventContext) => boolean } = {
   E1845: ({ request, tpAmb }) => request.tpAmb !== tpAmb,
   E1827: ({ request, pathKey }) =>
     request.id !== cancellationRequestId(request.accessKey) || pathKey !== request.accessKey,
-  E0812: ({ request, signer }) => signer === undefined || !isSameCompany(signer, request.author),
+  E0812: ({ request, signer }) => signer === undefined || !haveSameRoot(signer, request.author),
   E1831: ({ note, isElsewhere }) => note === undefined && !isElsewhere,
   E0831: ({ note, isElsewhere }) => note === undefined && isElsewhere,
   E0840: (context) => context.note !== undefined && isBarred(context),
-  E0813: (context) => isOpen(context, (note) => !isSameCompany(context.request.author, note.cnpj)),
+  E0813: (context) => isOpen(context, (note) => !haveSameRoot(context.request.author, note.cnpj)),
   E0822: (context) => isOpen(context, (note) => isTooLate(context, note) || testEffect('event', note) === 'refuse'),
   E0823: (context) =>
     isOpen(context, (note) => note.amountInCents > (context.municipality.cancelMaxAmountInCents ?? Infinity)),

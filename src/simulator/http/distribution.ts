@@ -1,4 +1,4 @@
-import { isSameCompany } from '../../domain/common/masks.js';
+import { haveSameRoot } from '../../domain/common/cnpj.js';
 import { brasiliaStamp } from '../../domain/common/time.js';
 import type { Environment, World } from '../environment.js';
 import { kindOf } from '../event/kinds.js';
@@ -44,7 +44,7 @@ const queue = async (
   const options = new URLSearchParams(query);
   const cnpj = options.get('cnpjConsulta') ?? caller;
   if (!/^[0-9]{1,15}$/.test(id)) return refused(world, environment, refusal('RNG9999'));
-  if (!isSameCompany(caller, cnpj)) return refused(world, environment, refusal('E2243'));
+  if (!haveSameRoot(caller, cnpj)) return refused(world, environment, refusal('E2243'));
   await environment.ledger.durable();
   const limit = options.get('lote') === 'false' ? 1 : BATCH;
   const found: Numbered[] = [];

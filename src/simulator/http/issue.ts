@@ -1,4 +1,4 @@
-import { isSameCompany } from '../../domain/common/masks.js';
+import { haveSameRoot } from '../../domain/common/cnpj.js';
 import { present } from '../../domain/common/present.js';
 import type { Environment, World } from '../environment.js';
 import { DPS_KIND, type Received, takeIn } from '../intake.js';
@@ -28,7 +28,7 @@ export const issueOperation = (world: World, environment: Environment, caller: s
     perform: async () => {
       if ('refusal' in taken) return refuse([taken.refusal]);
       const { emitter } = taken.dps;
-      if (emitter !== '' && !isSameCompany(caller, emitter)) return webServerPage(403);
+      if (emitter !== '' && !haveSameRoot(caller, emitter)) return webServerPage(403);
       const result = authorize(world, environment, taken.received, taken.dps);
       // Also before a refusal: E0014 proves that a note exists, and another call may still be writing that note.
       await environment.ledger.durable();

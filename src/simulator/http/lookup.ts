@@ -1,5 +1,5 @@
 import { emitterOfDps } from '../../domain/common/access-key.js';
-import { isSameCompany } from '../../domain/common/masks.js';
+import { haveSameRoot } from '../../domain/common/cnpj.js';
 import { present } from '../../domain/common/present.js';
 import type { Environment, World } from '../environment.js';
 import { refusal } from '../refusal.js';
@@ -74,4 +74,4 @@ export const noteConcerned = (accessKey: string, note: Note | undefined): Operat
 
 /** True for the company of the emitter or of the customer, which are the actors of a note. */
 export const isActor = (caller: string, note: Note): boolean =>
-  isSameCompany(caller, note.cnpj) || (note.customer?.length === 14 && isSameCompany(caller, note.customer));
+  haveSameRoot(caller, note.cnpj) || (note.customer?.length === 14 && haveSameRoot(caller, note.customer));

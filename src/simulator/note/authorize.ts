@@ -1,4 +1,4 @@
-import { isSameCompany } from '../../domain/common/masks.js';
+import { haveSameRoot } from '../../domain/common/cnpj.js';
 import { present } from '../../domain/common/present.js';
 import { wholeSecond } from '../clock.js';
 import { type Environment, otherMode, type World } from '../environment.js';
@@ -33,7 +33,7 @@ export const authorize = (world: World, environment: Environment, received: Rece
   const fault = world.judgeSigner(received.signerDer, now);
   if (fault !== undefined) return refused(fault === 'invalid' ? 'E0715' : 'E0716');
   const holder = holderOf(received.signerDer);
-  const isEmitters = dps.emitter === '' || (holder.cnpj !== undefined && isSameCompany(holder.cnpj, dps.emitter));
+  const isEmitters = dps.emitter === '' || (holder.cnpj !== undefined && haveSameRoot(holder.cnpj, dps.emitter));
   if (!isEmitters) return refused('E0718');
   if (ledger.noteByDps(dps.derivedId) !== undefined) return refused('E0014');
   const context = ruleContext(world, environment, dps);

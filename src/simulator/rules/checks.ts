@@ -1,4 +1,4 @@
-import { isCnpj, isCpf } from '../../domain/common/access-key.js';
+import { isCnpj, isCpf } from '../../domain/common/cnpj.js';
 import type { Municipality } from '../state/entries.js';
 import type { Dps, Group } from './dps.js';
 import type { RuleContext } from './rule.js';

@@ -1,4 +1,5 @@
-import { cancelingEvents, isAccessKey, modulo11Digit } from '../../domain/common/access-key.js';
+import { cancelingEvents, isAccessKey } from '../../domain/common/access-key.js';
+import { modulo11Digit } from '../../domain/common/cnpj.js';
 import type { DeductionKind } from '../state/entries.js';
 import { deduction } from './amounts.js';
 import { hasExemption } from './beneficioMunicipal.js';

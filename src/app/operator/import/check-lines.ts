@@ -1,4 +1,5 @@
-import { isCnpj, providerOfKey } from '../../../domain/common/access-key.js';
+import { providerOfKey } from '../../../domain/common/access-key.js';
+import { isCnpj } from '../../../domain/common/cnpj.js';
 import { type CompanyId, parseInvoiceStream, publicInvoiceId } from '../../../domain/common/ids.js';
 import { addSeconds, DAY_SECONDS, isBefore } from '../../../domain/common/time.js';
 import { groupedBy } from '../../../lib/grouped-by.js';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isCnpj } from '../../../domain/common/access-key.js';
+import { isCnpj } from '../../../domain/common/cnpj.js';
 import { present } from '../../../domain/common/present.js';
 import { type MunicipalityCode, uncarriedMembers } from '../../../domain/registry/entry.js';
 import type { EntryAddress, LocalEntry } from '../../../domain/registry/events.js';
