@@ -1,10 +1,10 @@
 /** Time windows of the contract and counts of the send protocol, in seconds. The configuration makes one value of this type. */
 export type Limits = {
-  /** Queued without an attempt for this time: `failed` (docs/contract.md, "Limits"). */
+  /** Queued without an attempt for this time: `failed` (TRANS-2). */
   queuedSeconds: number;
-  /** Processing without a signal for this time: `indeterminate`, or `failed` where nothing came of any attempt. */
+  /** Processing without a signal for this time: `indeterminate`, or `failed` where nothing came of any attempt (TRANS-3). */
   processingSeconds: number;
-  /** A pending cancellation without confirmation for this time: `failed`. */
+  /** A pending cancellation without confirmation for this time: `failed` (TRANS-8). */
   cancellationSeconds: number;
   /** How long a test invoice is kept. */
   testRetentionSeconds: number;

@@ -26,7 +26,7 @@ export const nextCancelStep = (
 const firstSend = ({ requestedAt }: Cancellation, now: Instant): CancelStep =>
   isBefore(now, requestedAt) ? { do: 'wait', until: requestedAt } : { do: 'send', attempt: 1 };
 
-/** When a cancellation without confirmation ends as `failed`, so that `pending` always ends. */
+/** When a cancellation without confirmation ends as `failed`, so that `pending` always ends (TRANS-8). */
 export const timeoutAt = (cancellation: Cancellation, limits: Limits): Instant =>
   addSeconds(lastSignal(cancellation.sends) ?? cancellation.requestedAt, limits.cancellationSeconds);
 

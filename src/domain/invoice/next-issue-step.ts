@@ -77,7 +77,7 @@ const documentFrom = ({ facts: { createdAt, competence } }: Invoice): Instant | 
   createdAt === undefined || competence === undefined ? undefined : sendableFrom({ acceptedAt: createdAt, competence });
 
 /**
- * The verdict that time will give, and when. `failed` only when nothing came of any attempt. A proven absence allows a resend but never a `failed`,
+ * The verdict that time will give, and when (TRANS-2, TRANS-3). `failed` only when nothing came of any attempt. A proven absence allows a resend but never a `failed`,
  * because a late commit may still come (docs/architecture.md#never-twice, 8). A number conflict after which no number was tried does not fail either:
  * the log may be an older copy, and an attempt that the log has lost may have left a note.
  */
