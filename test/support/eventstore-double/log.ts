@@ -1,4 +1,4 @@
-/** The double's log and its rules. docs/development.md lists each rule with its source. */
+/** The double's log and its rules. README.md lists each rule with its source. */
 export type StoredEvent = {
   stream: string;
   revision: bigint;
