@@ -78,7 +78,7 @@ const act = (rules: Rules, world: World, worker: Extract<Worker, { at: 'decided'
     return [
       {
         name: 'concludes',
-        after: recorded(world, rules.decideTimeout(world.state, worker.decidedAt, limits)),
+        after: recorded(world, rules.decideTimeout(world.state, worker.decidedAt, limits, false)),
         holds: idle,
       },
     ];
@@ -237,7 +237,7 @@ const recordHeard = (rules: Rules, world: World, worker: Extract<Worker, { at: '
       : found === 'doubtful'
         ? noteDocument(rules, world, of, askedAt)
         : noteAbsence(rules, world, of, askedAt, existed);
-  return worker.isLast ? recorded(noted, rules.decideTimeout(noted.state, askedAt, limits)) : noted;
+  return worker.isLast ? recorded(noted, rules.decideTimeout(noted.state, askedAt, limits, false)) : noted;
 };
 
 /** The last look-up found our event, and the append of its confirmation fails. */

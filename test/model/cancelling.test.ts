@@ -245,7 +245,7 @@ describe('the cancellation protocol, every interleaving of two processes, the au
       'time ends a request that has ended',
       {
         decideTimeout: (state, now, given) => {
-          const decision = decideTimeout(state, now, given);
+          const decision = decideTimeout(state, now, given, false);
           return 'events' in decision && decision.events.length > 0
             ? decision
             : decided({
@@ -260,14 +260,14 @@ describe('the cancellation protocol, every interleaving of two processes, the au
     ],
     [
       'time ends a request whose confirmation was found and could not be recorded',
-      { decideTimeout: (state, now, given) => decideTimeout(state, now, given) },
+      { decideTimeout: (state, now, given) => decideTimeout(state, now, given, false) },
       { ...none, lost: 1, unrecorded: 1 },
       'nothing',
       'in hand',
     ],
     [
       'time ends a request although a cancellation of another party was found and could not be recorded',
-      { decideTimeout: (state, now, given) => decideTimeout(state, now, given) },
+      { decideTimeout: (state, now, given) => decideTimeout(state, now, given, false) },
       { ...none, lost: 1, unrecorded: 1 },
       'a cancellation',
       'in hand',

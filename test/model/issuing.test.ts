@@ -145,7 +145,7 @@ describe('the issuing protocol, every interleaving of its processes, the authori
         decideVerdict: (state, verdict, now) =>
           state.kind === 'invoice' && state.outcome.status === 'open' && state.attempts.at(-1)?.resolution === 'absent'
             ? decided({ type: 'IssuanceFailed', data: { failedAt: verdict.failedAt, at: now } })
-            : decideVerdict(state, verdict, now, limits),
+            : decideVerdict(state, verdict, now, limits, false),
       },
       { ...noFaults, lost: 2 },
       'failed',

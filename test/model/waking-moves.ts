@@ -106,7 +106,7 @@ const lookedUp = (world: World): World => {
 
 const concluded = (world: World, step: Extract<IssueStep, { do: 'conclude' }>): World => {
   const asked = step.lookUpFirst === undefined ? world : lookedUp(world);
-  return recorded(asked, decideVerdict(asked.state, step.verdict, asked.now, limits));
+  return recorded(asked, decideVerdict(asked.state, step.verdict, asked.now, limits, false));
 };
 
 /** The timers are in the database, not in the queue. A second put neither advances a waiting work item nor wakes a parked one. */

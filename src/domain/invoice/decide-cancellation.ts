@@ -164,7 +164,7 @@ export const decideTimeout = (
   state: InvoiceState,
   now: Instant,
   limits: Limits,
-  confirmationSeen = false,
+  confirmationSeen: boolean,
 ): Decision => {
   const pending = pendingCancellation(state);
   if (pending === undefined) return noChange;

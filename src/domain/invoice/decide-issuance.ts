@@ -106,7 +106,7 @@ export const decideVerdict = (
   verdict: IssueVerdict,
   now: Instant,
   limits: Limits,
-  noteSeen = false,
+  noteSeen: boolean,
 ): Decision => {
   const invoice = openInvoice(state);
   if (invoice === undefined) return noChange;

@@ -41,7 +41,7 @@ const commands: Record<string, (state: InvoiceState) => Decision> = {
   confirm: (state) => decideConfirmed(state, event.confirmationData(300)),
   'prove absent': (state) =>
     decideCancelAbsence(state, { request: 1, attempt: 1, firstAbsentAt: at(150), now: at(300) }, limits),
-  conclude: (state) => decideTimeout(state, at(90_000), limits),
+  conclude: (state) => decideTimeout(state, at(90_000), limits, false),
   'give up as unfit': (state) => decideCancelUnsendable(state, 1, at(300)),
 };
 

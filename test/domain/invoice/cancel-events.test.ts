@@ -39,8 +39,8 @@ describe('what is recorded of a cancellation', () => {
   });
 
   it('a time-out has no code, and its instant is that of the sweep', () => {
-    expect(decideTimeout(pending(), at(3659), limits)).toEqual({ refused: 'not due' });
-    expect(decideTimeout(pending(), at(3660), limits)).toEqual(
+    expect(decideTimeout(pending(), at(3659), limits, false)).toEqual({ refused: 'not due' });
+    expect(decideTimeout(pending(), at(3660), limits, false)).toEqual(
       notConfirmed({ reason: 'timeout', codes: [], at: at(3660) }),
     );
   });
@@ -158,7 +158,7 @@ describe('the event is not there', () => {
     expect(absence([sent, cancelNamed(1, 62)], 1, 96, 1_200)).toEqual(named);
     const resent = [sent, cancelUnknown(1, 62), cancelAbsent(1, 200), cancelAttempted(2, 201)];
     expect(absence([...resent, cancelNamed(2, 202, '305101')], 2, 240, 1_200)).toEqual(named);
-    expect(decideTimeout(pending(sent, cancelNamed(1, 62)), at(3_662), limits)).toEqual(
+    expect(decideTimeout(pending(sent, cancelNamed(1, 62)), at(3_662), limits, false)).toEqual(
       notConfirmed({ reason: 'timeout', codes: [], at: at(3_662) }),
     );
   });

@@ -44,7 +44,7 @@ const commands: Record<string, Command> = {
   authorize: (invoice, s) => issuance.decideAuthorized(invoice, authorizedData(attemptOf(invoice), s)),
   absent: (invoice, s) =>
     issuance.decideAbsence(invoice, { attempt: attemptOf(invoice), firstAbsentAt: at(s - 301), now: at(s) }, limits),
-  conclude: (invoice, s) => issuance.decideVerdict(invoice, verdictByTime(invoice, limits), at(s), limits),
+  conclude: (invoice, s) => issuance.decideVerdict(invoice, verdictByTime(invoice, limits), at(s), limits, false),
   requestCancel: (invoice, s) => requestCancellation(invoice, { now: at(s) }),
   cancelAttempt: (invoice, s) =>
     sends.decideAttempt(invoice, cancelAttempted(sendOf(invoice) + 1, s, requestOf(invoice))),
@@ -62,7 +62,7 @@ const commands: Record<string, Command> = {
       evidence: 'lookup' as const,
       at: at(s),
     }),
-  cancelConclude: (invoice, s) => cancellation.decideTimeout(invoice, at(s), limits),
+  cancelConclude: (invoice, s) => cancellation.decideTimeout(invoice, at(s), limits, false),
 };
 
 const history = fc.record({

@@ -72,22 +72,22 @@ describe('the verdict of time', () => {
     const verdict = { event: type, failedAt };
     expect(verdictByTime(givenInvoice(...history), limits)).toEqual(verdict);
     const before = new Date(Date.parse(failedAt) - 1).toISOString();
-    expect(decideVerdict(given(...history), verdict, before, limits)).toEqual({ refused: 'not due' });
-    expect(decideVerdict(given(...history), verdict, failedAt, limits)).toEqual({
+    expect(decideVerdict(given(...history), verdict, before, limits, false)).toEqual({ refused: 'not due' });
+    expect(decideVerdict(given(...history), verdict, failedAt, limits, false)).toEqual({
       events: [{ type, data: { failedAt, at: failedAt } }],
     });
   });
 
   it.each(verdicts)('dates the end by its due instant and not by the sweep: %s', (_what, history, type, failedAt) => {
     const late = '2026-11-22T12:00:00.000Z';
-    expect(decideVerdict(given(...history), { event: type, failedAt }, late, limits)).toEqual({
+    expect(decideVerdict(given(...history), { event: type, failedAt }, late, limits, false)).toEqual({
       events: [{ type, data: { failedAt, at: late } }],
     });
   });
 
   it.each(verdicts)('is the state’s own, whatever the sweep believed: %s', (_what, history, type) => {
     for (const other of kinds.filter((kind) => kind !== type)) {
-      const decision = decideVerdict(given(...history), { event: other, failedAt: at(0) }, at(90_000), limits);
+      const decision = decideVerdict(given(...history), { event: other, failedAt: at(0) }, at(90_000), limits, false);
       expect(decision).toEqual({ refused: 'not due' });
     }
   });
@@ -99,7 +99,7 @@ describe('the verdict of time', () => {
         const now = new Date(Date.parse(failedAt) + offsetMs).toISOString();
         const step = nextIssueStep(given(...history), now, limits, { asked: 0 });
         expect(step.do === 'conclude').toBe(offsetMs >= 0);
-        const decision = decideVerdict(given(...history), { event: type, failedAt }, now, limits);
+        const decision = decideVerdict(given(...history), { event: type, failedAt }, now, limits, false);
         expect('events' in decision).toBe(offsetMs >= 0);
       }),
     );
@@ -108,9 +108,11 @@ describe('the verdict of time', () => {
   it('leaves an outcome alone', () => {
     const issued = given(accepted(), attempted(1, 1), event.authorized(1, 2));
     for (const kind of kinds) {
-      expect(decideVerdict(issued, { event: kind, failedAt: at(0) }, at(90_000), limits)).toEqual({ events: [] });
+      expect(decideVerdict(issued, { event: kind, failedAt: at(0) }, at(90_000), limits, false)).toEqual({
+        events: [],
+      });
     }
-    expect(decideVerdict(given(), { event: 'NotProcessed', failedAt: at(0) }, at(90_000), limits)).toEqual({
+    expect(decideVerdict(given(), { event: 'NotProcessed', failedAt: at(0) }, at(90_000), limits, false)).toEqual({
       events: [],
     });
   });
@@ -122,7 +124,7 @@ describe('a foreign note that may be our own', () => {
 
   it('ends the invoice at once, dated by the discovery', () => {
     expect(nextIssueStep(given(...history), at(701), limits, { asked: 0 })).toEqual({ do: 'conclude', verdict });
-    expect(decideVerdict(given(...history), verdict, at(701), limits)).toEqual({
+    expect(decideVerdict(given(...history), verdict, at(701), limits, false)).toEqual({
       events: [{ type: 'IssuanceInterrupted', data: { failedAt: at(700), at: at(701) } }],
     });
   });
@@ -131,14 +133,14 @@ describe('a foreign note that may be our own', () => {
     const behind = at(640);
     const step = nextIssueStep(given(...history), behind, limits, { asked: 0 });
     expect(step).toEqual({ do: 'conclude', verdict });
-    expect(decideVerdict(given(...history), verdict, behind, limits)).toMatchObject({
+    expect(decideVerdict(given(...history), verdict, behind, limits, false)).toMatchObject({
       events: [{ type: 'IssuanceInterrupted' }],
     });
   });
 
   it('never as failed or not processed', () => {
     for (const kind of ['IssuanceFailed', 'NotProcessed'] as const) {
-      expect(decideVerdict(given(...history), { ...verdict, event: kind }, at(701), limits)).toEqual({
+      expect(decideVerdict(given(...history), { ...verdict, event: kind }, at(701), limits, false)).toEqual({
         refused: 'not due',
       });
     }
@@ -146,7 +148,7 @@ describe('a foreign note that may be our own', () => {
 
   it('with other content gives time to a new number', () => {
     const other = given(accepted(), attempted(1, 600), unknown(1, 630), conflictFound(1, 700, false));
-    expect(decideVerdict(other, verdict, at(701), limits)).toEqual({ refused: 'not due' });
+    expect(decideVerdict(other, verdict, at(701), limits, false)).toEqual({ refused: 'not due' });
   });
 });
 
