@@ -6,6 +6,7 @@ import type { Hono } from 'hono';
 import { refuse } from './answer.js';
 import { boundConnections } from './bound-connections.js';
 import { randomRequestId } from './call.js';
+import { closeServer, createDrain, type Drain } from './drain.js';
 import { localOrigin } from './local-origin.js';
 import { answerHalfClosed, boundRequests } from './node-parser.js';
 import {
@@ -73,49 +74,15 @@ const closeAll = (waiting: Waiting[]): void => {
   for (const { response } of waiting.splice(0)) response.emit('close');
 };
 
-/** Drain of a server that stops: its answers end their connections, so that no client sends further requests there. */
-type Drain = {
-  /** Must be called for every request, in order of arrival. */
-  track(request: IncomingMessage, response: ServerResponse): void;
-  /** Begins the drain; it also covers answers whose head is not out yet. */
-  begin(): void;
-};
-
-type Newest = { response: ServerResponse; keepAlive: boolean };
-
-const createDrain = (): Drain => {
-  const newest = new Map<Duplex, Newest>();
-  let begun = false;
-  const keep = ({ response }: Newest, keepAlive: boolean): void => {
-    if (!response.headersSent) response.shouldKeepAlive = keepAlive;
-  };
-  return {
-    track: ({ socket }, response) => {
-      const before = newest.get(socket);
-      // Node drops the answers after one that ends the connection, so only the last of pipelined requests may end it.
-      if (begun && before !== undefined) keep(before, before.keepAlive);
-      const latest = { response, keepAlive: response.shouldKeepAlive };
-      newest.set(socket, latest);
-      response.once('close', () => {
-        if (newest.get(socket) === latest) newest.delete(socket);
-      });
-      if (begun) keep(latest, false);
-    },
-    begin: () => {
-      begun = true;
-      for (const latest of newest.values()) keep(latest, false);
-    },
-  };
-};
-
 export type RunningServer = {
   /** `http://host:port`, with the actual port, as a client on this machine opens it. */
   url: string;
   /**
    * Takes no new connection, finishes the requests in flight for at most `drainMs`, then cuts the rest. Answers end their connections, because a
-   * client that is never idle would otherwise continue until it is cut in the middle of a request.
+   * client that is never idle would otherwise continue until it is cut in the middle of a request. Connections without a request stay open for
+   * `idleMs` (default 0).
    */
-  close(drainMs: number): Promise<void>;
+  close(drainMs: number, idleMs?: number): Promise<void>;
 };
 
 /** In milliseconds and bytes, under Node's names. */
@@ -144,8 +111,11 @@ export const LIMITS: ServerLimits = {
   /** Enough for 10 MiB over a slow line. */
   requestTimeout: 120_000,
   connectionsCheckingInterval: 30_000,
-  /** Longer than that of a usual load balancer, so that the balancer closes first. */
-  keepAliveTimeout: 65_000,
+  /**
+   * Longer than a usual proxy keeps a connection without a request (nginx and the balancers of AWS 60 s, Traefik 90 s, Caddy 120 s), so that the proxy
+   * closes first: a POST that meets the end of its connection is answered 502 there.
+   */
+  keepAliveTimeout: 125_000,
   timeout: 155_000,
   maxHeaderSize: 16 * 1024,
 };
@@ -184,9 +154,9 @@ export const listen = async (
   const taken = (server.address() as AddressInfo).port;
   return {
     url: localOrigin(host, taken),
-    close: (drainMs) => {
+    close: (drainMs, idleMs = 0) => {
       drain.begin();
-      return close(server, drainMs);
+      return closeServer(server, { drainMs, idleMs });
     },
   };
 };
@@ -241,18 +211,3 @@ const ended = (answer: Response): Response => {
   answer.headers.set('connection', 'close');
   return answer;
 };
-
-const IDLE_CHECK_MS = 50;
-
-/** A connection becomes idle when its answer is out. The server does not report that, so a timer checks. */
-const close = (server: Server, drainMs: number): Promise<void> =>
-  new Promise((resolve) => {
-    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-    server.close(() => {
-      clearInterval(idle);
-      clearTimeout(cut);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });

@@ -35,6 +35,7 @@ export const serveCommand = (config: () => Config): Command => ({
         clock: systemClock,
         simulatorProcess: true,
         warmThreads: true,
+        sparesProxies: true,
         logger,
         stopAsked: asked.signal,
         beforeReady: async (started) => {

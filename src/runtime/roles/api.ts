@@ -43,6 +43,8 @@ import { openTaxRegistry, warnOfUnusableAddresses } from './tax-registry.js';
 /** Bounds database queries for unknown keys, so that the other connections remain for known keys. */
 const UNKNOWN_KEYS_AT_ONCE = 4;
 const DRAIN_MS = 20_000;
+/** In which a connection that a busy proxy keeps is used again, and ends with that answer. */
+const IDLE_MS = 1_000;
 /** Milliseconds before a refusal for overload is answered: it slows down clients that ignore `Retry-After`. */
 const REFUSED_AFTER_MS = 1_000;
 const PROJECTION_WAIT_MS = 300;
@@ -71,7 +73,7 @@ export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> 
   });
   const server = await atOwnAddress('HOST', config.api.host, listening);
   address.baseUrl ||= server.url;
-  runner.onStop('public api', () => server.close(DRAIN_MS));
+  runner.onStop('public api', () => server.close(DRAIN_MS, parts.sparesProxies === true ? IDLE_MS : 0));
   return server.url;
 };
 

@@ -25,6 +25,8 @@ export type ServiceOptions = {
   simulatorProcess?: boolean;
   /** True: threads start once the service is ready. Tests leave it, and their threads start when needed. */
   warmThreads?: boolean;
+  /** True: at a stop the public API keeps connections without a request for a second, as `closeServer` says. Tests leave it, and stop sooner. */
+  sparesProxies?: boolean;
   /** When it aborts during a start, the start ends between two of its steps. */
   stopAsked?: AbortSignal;
   /** Runs when everything is started, before the service reports that it is ready. */

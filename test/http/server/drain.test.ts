@@ -86,4 +86,34 @@ describe('a server that stops', () => {
     await closed;
     agent.destroy();
   });
+
+  it('answers a request that comes on a kept connection after the begin, and ends that connection with the answer', async () => {
+    const harness = createHarness();
+    const server = await start(harness);
+    const [used, unused] = [openConnection(server), openConnection(server)];
+    for (const connection of [used, unused]) {
+      connection.socket.write(headOf(harness, READ));
+      await connection.answers(1);
+    }
+    const closed = server.close(120_000, 60_000);
+    // As long as nobody can connect any more, the drain has begun.
+    await expect.poll(() => fetch(server.url).then(Boolean, () => false)).toBe(false);
+    used.socket.write(headOf(harness, READ));
+    const [, late] = await used.answers(2);
+    expect([late?.status, late?.headers.get('connection')]).toEqual([200, 'close']);
+    await expect.poll(used.isClosed).toBe(true);
+    expect(unused.isClosed()).toBe(false);
+    unused.socket.destroy();
+    await closed;
+  });
+
+  it('ends kept connections that stay without a request', async () => {
+    const harness = createHarness();
+    const server = await start(harness);
+    const connection = openConnection(server);
+    connection.socket.write(headOf(harness, READ));
+    await connection.answers(1);
+    await server.close(120_000, 10);
+    await expect.poll(connection.isClosed).toBe(true);
+  });
 });

@@ -131,6 +131,10 @@ describe('an idle connection that had its answer', () => {
 });
 
 describe('the limits by default', () => {
+  it('keep a connection without a request for longer than usual proxies do, of which Caddy keeps one for longest', () => {
+    expect(LIMITS.keepAliveTimeout).toBeGreaterThan(120_000);
+  });
+
   it('let a request that does not come in time be answered before its connection counts as idle', async () => {
     expect(LIMITS.timeout).toBeGreaterThan(LIMITS.requestTimeout + LIMITS.connectionsCheckingInterval);
     const harness = createHarness();
