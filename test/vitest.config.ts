@@ -53,7 +53,7 @@ const slow = [
   'test/runtime/commands/{compose-setup,demo,drain-start,empty-folder,interrupted-start,interruption,master-key-add,npm-stop,output,setup-database,setup-foreign-database,unseen-key}.test.ts',
   'test/runtime/config/supported-node.test.ts',
   'test/runtime/engines/{database,simulator-process,trust}.test.ts',
-  'test/runtime/operations/{compose-health,confined,operations}.test.ts',
+  'test/runtime/operations/{compose-health,confined,operations,proxy}.test.ts',
   'test/runtime/operator/restore-killed.test.ts',
   'test/runtime/roles/drain-*.test.ts',
   'test/simulate/life.test.ts',

@@ -77,6 +77,8 @@ const closeAll = (waiting: Waiting[]): void => {
 export type RunningServer = {
   /** `http://host:port`, with the actual port, as a client on this machine opens it. */
   url: string;
+  /** From here on each answer ends its connection. Connections are taken as before. */
+  drain(): void;
   /**
    * Takes no new connection, finishes the requests in flight for at most `drainMs`, then cuts the rest. Answers end their connections, because a
    * client that is never idle would otherwise continue until it is cut in the middle of a request. Connections without a request stay open for
@@ -154,6 +156,7 @@ export const listen = async (
   const taken = (server.address() as AddressInfo).port;
   return {
     url: localOrigin(host, taken),
+    drain: () => drain.begin(),
     close: (drainMs, idleMs = 0) => {
       drain.begin();
       return closeServer(server, { drainMs, idleMs });

@@ -119,8 +119,14 @@ const start = async (options: ServiceOptions, runner: Parts['runner']): Promise<
   // The operator rows that complete guards need may come from the projector of this process.
   if (startApi !== undefined) await guards.untilSettled();
   throwIfStopAsked();
-  const url = startApi === undefined ? '' : await startApi(parts, openPdfRenderer(parts));
-  const service: Service = { url, opsUrl, simulator, engines, stop: () => runner.stop() };
+  const api = await startApi?.(parts, openPdfRenderer(parts));
+  const url = api?.url ?? '';
+  const leave = async (): Promise<void> => {
+    state.phase = 'draining';
+    api?.drain();
+    if (api !== undefined) await pause(config.stopDelayMs, runner.stopping);
+  };
+  const service: Service = { url, opsUrl, simulator, engines, leave, stop: () => runner.stop() };
   await options.beforeReady?.(service);
   state.phase = 'serving';
   runner.onStop('readiness', () => {

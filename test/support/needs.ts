@@ -61,6 +61,8 @@ const needs = {
     absence: 'PostgreSQL 15 is not installed',
   },
   pgbouncer: tool('pgbouncer', 'pgbouncer'),
+  nginx: tool('nginx', 'nginx'),
+  haproxy: tool('haproxy', 'haproxy'),
   promtool: tool('promtool', 'promtool'),
   systemd: tool('systemd', 'systemd-analyze'),
   /** Mounts of its own for one process, as a container has them; only root may make them. */

@@ -45,6 +45,7 @@ export const serveCommand = (config: () => Config): Command => ({
         },
       });
       await stopAsked;
+      await service.leave();
     } catch (error) {
       if (!(error instanceof StoppedWhileStarting)) throw error;
     } finally {

@@ -179,6 +179,8 @@ const toConfig = (
     docs: e.DOCS === 'on',
     /** Concurrent clients of the public API. Undefined: as many as the process has descriptors for. */
     maxConnections: e.MAX_CONNECTIONS,
+    /** How long the public API goes on taking connections after a signal to end. */
+    stopDelayMs: e.STOP_DELAY_S * 1000,
     rates: { write: e.RATE_WRITE_PER_MINUTE, read: e.RATE_READ_PER_MINUTE },
     limits: {
       queuedSeconds: e.QUEUED_TIMEOUT_S,

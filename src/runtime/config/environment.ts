@@ -121,6 +121,7 @@ export const environment = v.object({
   LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`), 'info'),
   DOCS: v.optional(v.picklist(['on', 'off'], 'must be on or off'), 'on'),
   MAX_CONNECTIONS: v.optional(whole(16, 10_000)),
+  STOP_DELAY_S: v.optional(whole(0, 15), '0'),
   RATE_WRITE_PER_MINUTE: v.optional(whole(60, 1_000_000), '60'),
   RATE_READ_PER_MINUTE: v.optional(whole(300, 1_000_000), '300'),
   QUEUED_TIMEOUT_S: seconds(SPEC_WINDOWS.QUEUED_TIMEOUT_S),

@@ -16,7 +16,7 @@ import type { Company } from '../../domain/company/company.js';
 import type { Catalogue } from '../../domain/company/line-selection.js';
 import { createApp } from '../../http/app.js';
 import type { HttpDeps } from '../../http/deps.js';
-import { listen } from '../../http/server.js';
+import { listen, type RunningServer } from '../../http/server.js';
 import { pause } from '../../lib/pause.js';
 import { shortCache } from '../../lib/short-cache.js';
 import type { Authorizer } from '../../ports/authorizer.js';
@@ -50,8 +50,8 @@ const REFUSED_AFTER_MS = 1_000;
 const PROJECTION_WAIT_MS = 300;
 const PROJECTION_POLL_MS = 10;
 
-/** Binds the use cases to their engines and serves the public API. Returns the origin that it listens on. */
-export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> => {
+/** Binds the use cases to their engines and serves the public API, until the runner stops. */
+export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<RunningServer> => {
   const { config, logger, runner } = parts;
   const address = { baseUrl: config.api.baseUrl ?? '' };
   const company = companyOf(parts.engines, parts.clock);
@@ -74,7 +74,7 @@ export const startApi = async (parts: Parts, pdf: PdfRenderer): Promise<string> 
   const server = await atOwnAddress('HOST', config.api.host, listening);
   address.baseUrl ||= server.url;
   runner.onStop('public api', () => server.close(DRAIN_MS, parts.sparesProxies === true ? IDLE_MS : 0));
-  return server.url;
+  return server;
 };
 
 type ApiParts = {

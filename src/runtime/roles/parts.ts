@@ -42,6 +42,8 @@ export type Service = {
   opsUrl: string;
   simulator: Simulator | undefined;
   engines: Engines;
+  /** Fails readiness and lets each answer end its connection for `STOP_DELAY_S`, in which balancers notice, and all else goes on. */
+  leave(): Promise<void>;
   /** Fails readiness, stops accepting requests, finishes sends, then closes in reverse order of the start. */
   stop(): Promise<void>;
 };

@@ -138,6 +138,13 @@ describe('the environment', () => {
     expect(problemsOf(env)).toEqual([expect.stringMatching(new RegExp(`^${name} must`))]);
   });
 
+  it('ends at once when it is asked to, unless a balancer needs some seconds', () => {
+    expect(configOf({})).toMatchObject({ stopDelayMs: 0 });
+    expect(configOf({ STOP_DELAY_S: '10' })).toMatchObject({ stopDelayMs: 10_000 });
+    // A process ends itself after 55 s, of which a send takes 30 s.
+    expect(problemsOf({ STOP_DELAY_S: '16' })).toEqual([expect.stringMatching(/^STOP_DELAY_S must/)]);
+  });
+
   it('serves the docs and as many connections as there is room for, unless told otherwise', () => {
     expect(configOf({})).toMatchObject({ docs: true, maxConnections: undefined });
     expect(configOf({ DOCS: 'off', MAX_CONNECTIONS: '500' })).toMatchObject({ docs: false, maxConnections: 500 });

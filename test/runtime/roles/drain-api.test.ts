@@ -33,11 +33,21 @@ describeWith('natsServer', 'a process that is told to stop', () => {
       await Promise.all([harness?.close(), nats?.close(), simulator?.close()]);
     });
 
-    const start = async (roles: string): Promise<Member> => {
-      const member = await startRoles(roles, env);
+    const start = async (roles: string, more: Readonly<Record<string, string>> = {}): Promise<Member> => {
+      const member = await startRoles(roles, { ...env, ...more });
       members.push(member);
       return member;
     };
+
+    it('an api with STOP_DELAY_S tells balancers before its port closes, and answers meanwhile', async () => {
+      const leaving = await start('api', { STOP_DELAY_S: '15' });
+      leaving.program.signal('SIGTERM');
+      await expect.poll(async () => (await fetch(`${leaving.opsUrl}/health/serving`)).status).toBe(503);
+      const headers = { authorization: `Bearer ${harness.key}` };
+      const { status, headers: answered } = await fetch(`${leaving.origin}/v1/activities`, { headers });
+      expect([status, answered.get('connection')]).toEqual([200, 'close']);
+      expect(await leaving.program.ended, leaving.program.complaint()).toEqual({ code: 0, signal: null });
+    });
 
     it('an api answers what it has taken, takes nothing that it does not answer, and ends with 0', async () => {
       const [leaving, worker] = await Promise.all([start('api'), start('projector,relay,issuer,sweeper')]);

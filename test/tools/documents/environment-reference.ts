@@ -86,6 +86,11 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
       'connections to the public API at once; may only lower what the process has descriptors for. A connection beyond the limit takes the place of the one that has been without a request longest. Where none has been so for 5 s, it takes the place of the one that has waited longest for its client (a request, the rest of a body, an answer that is not taken), or is closed where the service works on a request of every other; a warning in the log says so',
     unset: 'what the process has descriptors for, at most 10,000',
   },
+  STOP_DELAY_S: {
+    group: 'Public API',
+    meaning:
+      'seconds that the public API goes on taking connections after a signal to end, while `/health/serving` says 503 and each answer ends its connection. A balancer that asks that path notices before the port closes: [proxies](proxy.md#restart-without-a-failed-request)',
+  },
   DOCS: { group: 'Public API', meaning: '`off`: the public API serves neither `/docs` nor `/openapi.json`' },
   OPS_HOST: {
     group: 'Operations port',
