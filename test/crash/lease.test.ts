@@ -83,6 +83,20 @@ describeWithPostgres('the lease of a leader', () => {
     await takesOver();
   });
 
+  it('ends by itself for a leader on a half-open line before another process leads', async () => {
+    const line = await openDatabaseLine(database.connectionString);
+    const pool = openPool({ connectionString: line.connectionString, max: 1, applicationName: 'half-open' });
+    const unheard = leaderSession(pool, LEASE_MS);
+    const lost = await unheard.tryLead('frozen');
+    expect(lost?.aborted).toBe(false);
+    line.vanish();
+    await takesOver();
+    expect(lost?.aborted).toBe(true);
+    await unheard.close();
+    await line.close();
+    await pool.end();
+  });
+
   it('is without an end where a second holder would do harm', async () => {
     const leader = await startLeader({});
     leader.signal('SIGSTOP');

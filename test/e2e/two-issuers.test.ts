@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { createNatsQueue, type NatsWorkQueue } from '../../src/adapters/queue-nats/nats-queue.js';
 import type { StreamName } from '../../src/domain/common/ids.js';
 import { systemClock } from '../../src/runtime/engines/clock.js';
+import { openDatabaseLine } from '../support/database-line.js';
 import { eventually } from '../support/eventually.js';
 import { type CrashHarness, openCrashHarness } from '../support/harness/crash.js';
 import { type Program, runProgram, startProgram } from '../support/harness/processes.js';
@@ -25,7 +26,7 @@ describeWith('natsServer', 'two processes that issue over one database', () => {
     let queue: NatsWorkQueue;
     let database: FreshDatabase;
     let harness: CrashHarness;
-    let serving: readonly Serving[];
+    const serving: Serving[] = [];
     beforeEach(async () => {
       [simulator, nats, database] = await Promise.all([startExternalSimulator(), startNats(), freshDatabase()]);
       // Live mode has the same authorizer and another series.
@@ -35,21 +36,19 @@ describeWith('natsServer', 'two processes that issue over one database', () => {
         AUTHORIZER_TIMEOUT_S: '6',
         LOG_LEVEL: 'info',
       });
-      const start = (name: string) =>
-        startProgram<Ready>(['src/main.ts', 'serve'], {
-          ...harness.env,
-          DATA_DIR: join(harness.folder, name),
-        });
-      serving = await Promise.all([start('one'), start('other')]);
       queue = await createNatsQueue({ servers: nats.url, clock: systemClock });
     }, 300_000);
     afterEach(async () => {
       await queue.close();
-      await Promise.all(serving.map(({ kill }) => kill()));
+      await Promise.all(serving.splice(0).map(({ kill }) => kill()));
       await harness.close();
       await Promise.all([nats.close(), simulator.close(), database.close()]);
     });
 
+    const start = async (name: string, env: Readonly<Record<string, string>> = {}): Promise<void> => {
+      const own = { DATA_DIR: join(harness.folder, name), ...env };
+      serving.push(await startProgram<Ready>(['src/main.ts', 'serve'], { ...harness.env, ...own }));
+    };
     const ask = async (path: string, body?: object) => {
       const answer = await fetch(`${serving[0]?.ready.url}${path}`, {
         method: body === undefined ? 'GET' : 'POST',
@@ -71,6 +70,22 @@ describeWith('natsServer', 'two processes that issue over one database', () => {
       return rows;
     };
 
+    const untilPaused = async (meanwhile: () => Promise<void> = async () => undefined): Promise<void> => {
+      await eventually(async () => {
+        await meanwhile();
+        return (await database.admin.query('select from log_set_back')).rowCount === 1;
+      });
+    };
+    const expectOneNoteAfterComparison = async (id: string): Promise<void> => {
+      const compared = await operate('doctor', '--reconcile');
+      expect(compared.exit, compared.out).toBe(0);
+      await eventually(
+        () => ask(`/v1/nfse/${id}`),
+        (answer) => answer.body.status === 'issued',
+      );
+      expect(await simulator.notes()).toHaveLength(1);
+    };
+
     /** Until the processes see that the database is away, as in each failover that takes longer than a moment; `loseEnd` brings the database back. */
     const takeAway = async (): Promise<void> => {
       const client = await database.admin.connect();
@@ -84,6 +99,7 @@ describeWith('natsServer', 'two processes that issue over one database', () => {
     };
 
     it('makes one note, also where the work comes to the other process at once', { timeout: 300_000 }, async () => {
+      await Promise.all([start('one'), start('other')]);
       await simulator.order({ on: 'issue', kind: 'slow', times: 1, delay_ms: 2_000 }, AMOUNT);
       const { status, body } = await ask('/v1/nfse', { amount_in_cents: AMOUNT, description: 'Consultoria' });
       expect(status).toBe(202);
@@ -96,16 +112,35 @@ describeWith('natsServer', 'two processes that issue over one database', () => {
       await takeAway();
       await loseEnd(database, BigInt(attempt.position) - 1n);
       await queue.put({ kind: 'issue', stream: attempt.stream, messageId: 'again' });
-      await eventually(async () => (await database.admin.query('select from log_set_back')).rowCount === 1);
-      const compared = await operate('doctor', '--reconcile');
-      expect(compared.exit, compared.out).toBe(0);
-      await eventually(
-        () => ask(`/v1/nfse/${body.id}`),
-        (answer) => answer.body.status === 'issued',
-      );
-      expect(await simulator.notes()).toHaveLength(1);
+      await untilPaused();
+      await expectOneNoteAfterComparison(body.id);
       expect(await events(['DpsNumberAllocated', 'IssuanceAttempted'])).toHaveLength(1);
       expect(await operate('audit', 'verify', '--documents')).toMatchObject({ exit: 0 });
+    });
+
+    it('makes one note, also where all connections of the one that made it are half open and the other has just started', {
+      timeout: 300_000,
+    }, async () => {
+      const line = await openDatabaseLine(database.connectionString);
+      onTestFinished(() => line.close());
+      await start('one', { DATABASE_URL: line.connectionString });
+      const { body } = await ask('/v1/nfse', { amount_in_cents: AMOUNT, description: 'Consultoria' });
+      await eventually(
+        () => events(['Authorized']),
+        ({ length }) => length === 1,
+      );
+      const [attempt] = await events(['IssuanceAttempted']);
+      if (attempt === undefined) throw new Error('there is no attempt');
+      line.vanish();
+      await loseEnd(database, BigInt(attempt.position) - 1n);
+      await start('other');
+      let times = 0;
+      // The process that hangs takes the work too, and gives it back.
+      await untilPaused(async () => {
+        times += 1;
+        await queue.put({ kind: 'issue', stream: attempt.stream, messageId: `again-${times}` });
+      });
+      await expectOneNoteAfterComparison(body.id);
     });
   });
 });

@@ -8,6 +8,8 @@ export type DatabaseLine = {
   silence(): void;
   /** Answers arrive again; lost answers stay lost. */
   goOn(): void;
+  /** Open connections are half open from now on: nothing passes, and no end of them arrives. New ones get through. */
+  vanish(): void;
   /** New connections go to this server; open connections keep their server, as behind a DNS name. */
   switchTo(target: string): void;
   /** Resets every open connection; new connections work. */
@@ -23,9 +25,11 @@ export const openDatabaseLine = async (
   let url = new URL(target);
   const clients = new Set<Socket>();
   const sockets = new Set<Socket>();
+  const halfOpen = new WeakSet<Socket>();
   let silent = false;
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect(Number(url.port || 5432), url.hostname);
+    const isSilent = (): boolean => silent || halfOpen.has(client);
     clients.add(client);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -34,17 +38,19 @@ export const openDatabaseLine = async (
         for (const set of [sockets, clients]) set.delete(socket);
       });
     }
-    client.on('data', (chunk) => upstream.write(chunk));
+    client.on('data', (chunk) => {
+      if (!halfOpen.has(client)) upstream.write(chunk);
+    });
     upstream.on('data', (chunk) => {
-      if (!silent) client.write(rewrite(chunk));
+      if (!isSilent()) client.write(rewrite(chunk));
     });
     client.on('end', () => {
       upstream.end();
-      if (!silent) client.end();
+      if (!isSilent()) client.end();
     });
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => {
-      if (!silent) client.destroy();
+      if (!isSilent()) client.destroy();
     });
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -59,6 +65,9 @@ export const openDatabaseLine = async (
     },
     goOn: () => {
       silent = false;
+    },
+    vanish: () => {
+      for (const client of clients) halfOpen.add(client);
     },
     switchTo: (next) => {
       url = new URL(next);

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { StreamName } from '../../domain/common/ids.js';
 import type { AppendResult, EventLog, GuardedAppend, LastEvent, RecordedEvent } from '../../ports/event-log.js';
 import { SUBSCRIPTION_BATCH } from '../../ports/event-log.js';
@@ -27,6 +28,8 @@ type PostgresEventLogOptions = {
   appendDeadlineMs?: number;
   /** Limits of reads; the limits of an append come from its deadline. */
   limits?: SessionLimits;
+  /** For the questions whether the log has lost its end; default the connections of reads. */
+  lookPool?: pg.Pool;
   onIdleError?: (error: Error) => void;
 };
 
@@ -59,7 +62,7 @@ export const postgresEventLog = (options: PostgresEventLogOptions): PostgresEven
   const lastEvent = batched<StreamName, LastEvent | null>((streams) => readLastOf(readers, streams));
   const lastRecorded = lastRecordedIn(readers);
   const appendSignal = wakeSignal();
-  const end = watchEnd(readers);
+  const end = watchEnd(options.lookPool ?? readers);
   const watched = watchedRead(async (prefixes, after, mark) => {
     const lookAt = end.beginMarkedRead();
     const stretch = await readStretch(readers, prefixes, after, SUBSCRIPTION_BATCH, mark);

@@ -53,26 +53,27 @@ type IssuingPause = {
 
 type PauseRow = { head: string | null; seen_at: Instant; record: string } | { seen_at: null };
 
-/**
- * The pause of issuing over this log, undefined when issuing is not paused, and the server that answers, known by the moment of its start: after a
- * failover that is another one.
- */
-export const readPauseAndServer = async (
-  db: Pick<pg.Pool, 'query'>,
-  logIdentity: string,
-): Promise<{ pause: IssuingPause | undefined; server: string }> => {
-  const { rows } = await db.query<PauseRow & { server: string }>(
-    `select extract(epoch from pg_postmaster_start_time())::text as server, head, seen_at, p.xmin::text as record
+/** `end`: of the log in this database, null for an empty log. `server`: the one that answers, by the moment of its start; after a failover another. */
+type PauseAndServer = { pause: IssuingPause | undefined; end: LogPosition | null; server: string };
+
+/** The pause of issuing over this log, undefined when issuing is not paused, with what a look for it asks for besides. */
+export const readPauseAndServer = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<PauseAndServer> => {
+  const { rows } = await db.query<PauseRow & { end: string | null; server: string }>(
+    `select extract(epoch from pg_postmaster_start_time())::text as server, head, seen_at, p.xmin::text as record,
+       (select nullif(position, 0) from event_log_head) as end
      from (values (1)) one left join log_set_back p on log_identity = $1`,
     [logIdentity],
   );
   const [row] = rows;
   if (row === undefined) throw new Error('the server was asked for without its row');
   const { server } = row;
-  if (row.seen_at === null) return { pause: undefined, server };
+  const end = toPosition(row.end);
+  if (row.seen_at === null) return { pause: undefined, end, server };
   const { head, seen_at: seenAt, record } = row;
-  return { pause: { head: head === null ? null : (BigInt(head) as LogPosition), seenAt, record }, server };
+  return { pause: { head: toPosition(head), seenAt, record }, end, server };
 };
+
+const toPosition = (text: string | null): LogPosition | null => (text === null ? null : (BigInt(text) as LogPosition));
 
 /** The pause of issuing over this log; undefined when issuing is not paused. */
 export const readPause = async (db: Pick<pg.Pool, 'query'>, logIdentity: string): Promise<IssuingPause | undefined> =>

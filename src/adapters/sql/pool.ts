@@ -32,7 +32,8 @@ export type PoolOptions = SessionLimits & {
 const STATEMENT_MS = 15_000;
 const LOCK_MS = 10_000;
 const IDLE_IN_TRANSACTION_MS = 60_000;
-const CONNECT_MS = 5_000;
+/** Of `connectTimeoutMs`. */
+export const CONNECT_MS = 5_000;
 /** The server gives up first, because its refusal is certain and a timeout of the client is not. */
 const ANSWER_MARGIN_MS = 2_000;
 const GOODBYE_MS = 2_000;

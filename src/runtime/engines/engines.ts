@@ -5,7 +5,7 @@ import type { EventStoreEventLog } from '../../adapters/eventlog-eventstoredb/ev
 import { postgresEventLog } from '../../adapters/eventlog-postgres/event-log.js';
 import { createPostgresGuards, type PostgresGuards } from '../../adapters/guards-postgres/guards.js';
 import { createReadModel } from '../../adapters/read-model-postgres/read-model.js';
-import { openPool, type SessionLimits } from '../../adapters/sql/pool.js';
+import { CONNECT_MS, openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
 import { createCertificateVault } from '../../adapters/vault/certificate-vault.js';
 import { loadMasterKeys, MasterKeyUnusable } from '../../adapters/vault/key-file.js';
 import { listGenerations } from '../../adapters/vault/key-registry.js';
@@ -37,9 +37,17 @@ const IDEMPOTENCY_LEASE_SECONDS = 5;
 /** Each connection is held for one short statement. */
 const GUARD_CONNECTIONS = 8;
 
+/**
+ * Milliseconds after which a look whether the log lost its end drops its connection. Another process issues again 5 s after the database is back
+ * (`database-presence.ts`), which has to be enough for a look that hangs, the next look over a fresh connection, and the record of a pause.
+ */
+const LOOK_MS = 3_000;
+
 /** The engines that every role and every operator command use. */
 export type Engines = {
   pool: pg.Pool;
+  /** For the looks whether a log in this database lost its end. */
+  lookPool: pg.Pool;
   log: EventLog;
   store: EventStore;
   guards: PostgresGuards;
@@ -74,6 +82,8 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const applicationName = options.roles === undefined ? COMMAND_SESSION : sessionOfRoles(options.roles);
   const pool = openPool({ ...server, max: poolSize, applicationName });
   runner.onStop('database pool', () => pool.end());
+  const lookPool = openLookPool(server);
+  runner.onStop('pool of the looks', () => lookPool.end());
   // A lost guard row delays or refuses a request and never issues twice, so these commits do not wait for the disk.
   const guardPool = openPool({
     ...server,
@@ -85,7 +95,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const keyring = await openMasterKeys(config, pool, clock);
   watchMasterKeys(keyring, logger, runner);
   const patienceMs = options.startedFor === 'command' ? COMMAND_PATIENCE_MS : 0;
-  const log = await openEventLog(config, { connectionString, limits, onIdleError }, runner, patienceMs);
+  const log = await openEventLog(config, { connectionString, limits, onIdleError, lookPool }, runner, patienceMs);
   if (options.rowsAsTheyAre !== true) {
     if (options.readModelOfAnyLog !== true) await checkProjectedLog(pool, log, allProjections);
     await prepareProjections(pool, log, clock, allProjections);
@@ -93,6 +103,7 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
   const sealingKeys = createSealingKeys({ keyring, db: pool, clock });
   return {
     pool,
+    lookPool,
     log,
     store: decorateStore(createEventStore(log, sealingKeys)),
     guards: createPostgresGuards(guardPool, {
@@ -106,6 +117,25 @@ export const openEngines = async (options: EngineOptions): Promise<Engines> => {
     keyring,
   };
 };
+
+/**
+ * One connection that no other work uses. All others of the process may lead to a server that vanished without a word, where a statement hangs for its
+ * whole limit.
+ */
+const openLookPool = ({
+  connectTimeoutMs = CONNECT_MS,
+  ...server
+}: Omit<PoolOptions, 'max' | 'applicationName'>): pg.Pool =>
+  openPool({
+    ...server,
+    max: 1,
+    applicationName: 'nfse-looks',
+    statementTimeoutMs: LOOK_MS,
+    lockTimeoutMs: LOOK_MS,
+    answerTimeoutMs: LOOK_MS,
+    // An operator who has raised the limit has a slow way to the server, over which no look would end well.
+    connectTimeoutMs: connectTimeoutMs > CONNECT_MS ? connectTimeoutMs : LOOK_MS,
+  });
 
 /** Asked once: another log at the address pauses the work of this process until this log is back. */
 const keptIdentity = (log: EventLog): (() => Promise<string>) => {
@@ -168,7 +198,7 @@ const watchMasterKeys = (keyring: Keyring, logger: Logger, runner: Runner): void
 /** A restart or failover of EventStoreDB ends no audit, export or rebuild. */
 const COMMAND_PATIENCE_MS = 60_000;
 
-type Database = { connectionString: string; limits: SessionLimits; onIdleError: () => void };
+type Database = { connectionString: string; limits: SessionLimits; onIdleError: () => void; lookPool?: pg.Pool };
 
 /** Opens EventStoreDB if `EVENTSTORE_URL` is set, otherwise the log table of the database. */
 export const openEventLog = async (

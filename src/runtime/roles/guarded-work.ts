@@ -123,8 +123,9 @@ const RECORDED_IN_STOP_MS = 45_000;
  */
 const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadinessSource> => {
   const { clock, config, engines, logger, runner } = parts;
-  const { lostEnd } = engines.log;
-  const identity = await engines.log.identity();
+  const { lookPool, log } = engines;
+  const { lostEnd } = log;
+  const identity = await log.identity();
   const state = createGuardReadiness(reportTo(logger));
   /** A loss that this process has noticed, and a pause that was lost; each until a pause is recorded. */
   const due = { loss: false, forgotten: false };
@@ -141,9 +142,9 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
   });
   const look = async (): Promise<void> => {
     const isLost = (await lostEnd?.isLost()) === true;
-    const { pause: held, server } = isLost ? {} : await readPauseAndServer(engines.pool, identity);
+    const { pause: recorded, end: head, server } = await readPauseAndServer(lookPool, identity);
+    const held = isLost ? undefined : recorded;
     const isHeld = held !== undefined;
-    const head = isLost || isHeld || endAtPause !== undefined ? await engines.log.head() : null;
     const isForgotten = !isLost && !isHeld && endAtPause !== undefined && !isEarlier(endAtPause.head, head);
     due.forgotten = isForgotten;
     const isPaused = isLost || isHeld || isForgotten;
@@ -154,15 +155,15 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     if (state.set(seen) && !(isFirst && seen.kind === 'complete')) logReadiness(seen, logger);
     if (!isPaused) endAtPause = undefined;
     if (isHeld) endAtPause ??= { head: held.head };
-    if (presence.answered(server)) waits.tell(new OtherServer());
+    if (presence.answered(isLost ? undefined : server)) waits.tell(new OtherServer());
     if (!isLost && !isForgotten) return;
-    await pauseIssuingAtEnd(engines.pool, identity, clock.now());
+    await pauseIssuingAtEnd(lookPool, identity, clock.now());
     // A standby may have answered that no pause is held. It takes no record.
     if (isForgotten) logger.fatal({ msg: 'the database had lost the pause of issuing, which is recorded again' });
     due.loss = false;
     due.forgotten = false;
     // Another process may have appended since the head was read. What is appended after the record survives no failover that loses the record.
-    endAtPause = { head: await engines.log.head() };
+    endAtPause = { head: (await readPauseAndServer(lookPool, identity)).end };
     // The work of this process pauses by now, and that of others soon: until then the log takes no append.
     lostEnd?.accept();
   };
@@ -172,7 +173,8 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     logger.fatal({ msg: 'the event log has lost events that this process has read or appended' });
     wake.abort();
   });
-  await look();
+  // A busy server may not let a connection in within the limit of one look.
+  await look().catch(look);
   const tellWhy = throttled(PROGRESS_MS, (error: unknown) =>
     logger.error({
       msg: 'no pause of issuing can be recorded: nothing is appended, trying again',

@@ -54,14 +54,15 @@ describeWithPostgres('the record of a pause of issuing', () => {
     expect(Math.abs(Date.now() - Date.parse(now))).toBeLessThan(60_000);
   });
 
-  it('is read with the server that answers, which is the same for each connection', async () => {
-    const { pause, server } = await readPauseAndServer(database.pool, 'log');
-    expect([pause, server]).toEqual([undefined, expect.stringMatching(/^\d+\.\d+$/)]);
+  it('is read with the end of the log and the server that answers, which is the same for each connection', async () => {
+    const { pause, end, server } = await readPauseAndServer(database.pool, 'log');
+    expect([pause, end, server]).toEqual([undefined, null, expect.stringMatching(/^\d+\.\d+$/)]);
+    await database.admin.query('update event_log_head set position = 7');
     await pauseIssuing(database.pool, 'log', at(5), NOW);
     await pauseIssuing(database.pool, 'another', at(6), NOW);
     const other = openPool({ connectionString: database.connectionString, max: 1, applicationName: 'test-pause' });
     onTestFinished(() => other.end());
-    expect(await readPauseAndServer(other, 'log')).toEqual({ pause: await held(), server });
+    expect(await readPauseAndServer(other, 'log')).toEqual({ pause: await held(), end: at(7), server });
   });
 
   it('keeps the latest instant, whatever the clock of a process that sees the loss says', async () => {

@@ -199,7 +199,8 @@ const oneDatabase = (paused: boolean, config: { natsUrl?: string } = {}) => {
       row.paused = true;
       row.head = String(end.head);
     }
-    return { rows: [{ server: row.server, head: row.head, seen_at: row.paused ? systemClock.now() : null }] };
+    const seenAt = row.paused ? systemClock.now() : null;
+    return { rows: [{ server: row.server, head: row.head, seen_at: seenAt, end: String(end.head) }] };
   };
   const nothing = (): void => undefined;
   const connect = async () => ({ query, release: nothing });
@@ -222,7 +223,7 @@ const oneDatabase = (paused: boolean, config: { natsUrl?: string } = {}) => {
   const parts = {
     config: { eventStoreUrl: undefined, ...config },
     clock: systemClock,
-    engines: { log: { identity: async () => 'one', head: async () => end.head, lostEnd }, pool: { connect, query } },
+    engines: { log: { identity: async () => 'one', lostEnd }, lookPool: { connect, query } },
     logger: { fatal: say, error: say, warn: say, info: say },
     runner,
   };
@@ -304,6 +305,13 @@ describe('a pause in the database that also keeps the log', () => {
     await expect.poll(() => looks).toBeGreaterThan(1);
     expect(source.current().kind).toBe('log incomplete');
     await runner.stop();
+  });
+
+  it('is looked for once more where the first look of a start gets no answer', async () => {
+    const { row, start } = oneDatabase(true);
+    const answers = [false, true];
+    Object.defineProperty(row, 'answers', { get: () => answers.shift() ?? true });
+    expect((await start()).current().kind).toBe('log incomplete');
   });
 
   it('may come from another process for a moment after the database was away', async () => {
