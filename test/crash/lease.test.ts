@@ -83,9 +83,9 @@ describeWithPostgres('the lease of a leader', () => {
     await takesOver();
   });
 
-  it('ends by itself for a leader on a half-open line before another process leads', async () => {
+  it('ends by itself for a leader whose server has vanished without a word, before another process leads', async () => {
     const line = await openDatabaseLine(database.connectionString);
-    const pool = openPool({ connectionString: line.connectionString, max: 1, applicationName: 'half-open' });
+    const pool = openPool({ connectionString: line.connectionString, max: 1, applicationName: 'vanished' });
     const unheard = leaderSession(pool, LEASE_MS);
     const lost = await unheard.tryLead('frozen');
     expect(lost?.aborted).toBe(false);

@@ -118,7 +118,7 @@ describeWith('natsServer', 'two processes that issue over one database', () => {
       expect(await operate('audit', 'verify', '--documents')).toMatchObject({ exit: 0 });
     });
 
-    it('makes one note, also where all connections of the one that made it are half open and the other has just started', {
+    it('makes one note, also where all connections of one hang and the other has just started', {
       timeout: 300_000,
     }, async () => {
       const line = await openDatabaseLine(database.connectionString);

@@ -8,7 +8,7 @@ export type DatabaseLine = {
   silence(): void;
   /** Answers arrive again; lost answers stay lost. */
   goOn(): void;
-  /** Open connections are half open from now on: nothing passes, and no end of them arrives. New ones get through. */
+  /** The server of the open connections is gone without a word: nothing passes, and no end of them arrives. New connections get through. */
   vanish(): void;
   /** New connections go to this server; open connections keep their server, as behind a DNS name. */
   switchTo(target: string): void;
@@ -25,11 +25,11 @@ export const openDatabaseLine = async (
   let url = new URL(target);
   const clients = new Set<Socket>();
   const sockets = new Set<Socket>();
-  const halfOpen = new WeakSet<Socket>();
+  const vanished = new WeakSet<Socket>();
   let silent = false;
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect(Number(url.port || 5432), url.hostname);
-    const isSilent = (): boolean => silent || halfOpen.has(client);
+    const isSilent = (): boolean => silent || vanished.has(client);
     clients.add(client);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -39,7 +39,7 @@ export const openDatabaseLine = async (
       });
     }
     client.on('data', (chunk) => {
-      if (!halfOpen.has(client)) upstream.write(chunk);
+      if (!vanished.has(client)) upstream.write(chunk);
     });
     upstream.on('data', (chunk) => {
       if (!isSilent()) client.write(rewrite(chunk));
@@ -67,7 +67,7 @@ export const openDatabaseLine = async (
       silent = false;
     },
     vanish: () => {
-      for (const client of clients) halfOpen.add(client);
+      for (const client of clients) vanished.add(client);
     },
     switchTo: (next) => {
       url = new URL(next);

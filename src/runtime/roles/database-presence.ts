@@ -1,6 +1,7 @@
 /**
  * Milliseconds after the database is back in which another process may still be about to record a pause: each process takes up to two looks to see what
- * it has lost and to record that, and the others one more. All connections are made again at once, which takes seconds on a busy server.
+ * it has lost and to record that, of which one may hang for 3 s, and the others one more. All connections are made again at
+ * once, which takes seconds on a busy server.
  */
 const JUST_BACK_MS = 5_000;
 

@@ -138,7 +138,7 @@ export const environmentReference: Readonly<Record<VariableName, VariableReferen
   DATABASE_POOL_SIZE: {
     group: 'Data and database',
     meaning:
-      'connections of one process, besides [13 or 17 that are fixed](scale.md#connections-to-postgresql); at most 30 with the embedded database',
+      'connections of one process, besides [13 or 18 that are fixed](scale.md#connections-to-postgresql); at most 30 with the embedded database',
   },
   DATABASE_STATEMENT_TIMEOUT_S: {
     group: 'Data and database',
