@@ -9,6 +9,7 @@ import { clusterFolder } from '../../src/adapters/embedded-postgres/data-dir.js'
 import { openPool } from '../../src/adapters/sql/pool.js';
 import { openDatabaseLine } from '../support/database-line.js';
 import { openLine } from '../support/eventstore-double/line.js';
+import { hasOneNode } from '../support/harness/eventstore-servers.js';
 import { type NatsServer, startNats } from '../support/nats.js';
 import { type OwnEventStore, startOwnEventStore } from '../support/own-eventstore.js';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.js';
@@ -223,24 +224,26 @@ const eventStore = async (folder: string): Promise<Engines> => {
   const command = process.env.TEST_EVENTSTORE_COMMAND ?? '';
   if (given === '') throw new Error('TEST_EVENTSTORE_URL names no EventStoreDB');
   const own = command === '' ? undefined : await startOwnEventStore(command, given);
-  const line = await openLine(given);
+  const line = hasOneNode(given) ? await openLine(given) : undefined;
   const base = embedded(folder);
   return {
     ...base,
-    env: { ...base.env, EVENTSTORE_URL: line.url },
+    env: { ...base.env, EVENTSTORE_URL: line?.url ?? given },
     mishaps: {
       ...base.mishaps,
-      log_hold: (ms) => during(ms, line.hold, line.goOn),
-      log_cut: async () => line.cut(),
+      ...(line === undefined
+        ? {}
+        : { log_hold: (ms: number) => during(ms, line.hold, line.goOn), log_cut: async () => line.cut() }),
       ...(own === undefined ? {} : { log_kill: (ms: number) => restart(own, ms) }),
     },
     notMade: [
       ...base.notMade,
+      ...(line === undefined ? ['cut and held connection of EventStoreDB: a line needs a server of one node'] : []),
       ...(own === undefined ? ['kill of EventStoreDB: no TEST_EVENTSTORE_COMMAND starts a server for this run'] : []),
     ],
     logServer: () => versionOfEventStore(given),
     close: async () => {
-      await line.close();
+      await line?.close();
       await own?.kill();
     },
   };
