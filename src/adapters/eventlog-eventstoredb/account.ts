@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import { text as textOf } from 'node:stream/consumers';
 import * as v from 'valibot';
 import { pause } from '../../lib/pause.js';
-import { credentialsOf, type EventStoreCredentials, tlsServerOf } from './address.js';
+import { credentialsOf, type EventStoreCredentials, type Servers, tlsServersOf } from './address.js';
 import { openConnection } from './client.js';
 
 /** Thrown when the server refuses the administrator or cannot be reached for a minute; the message says which. */
@@ -28,12 +28,12 @@ export const prepareAccount = async (
   adminPassword: string,
   retryForMs = RETRY_FOR_MS,
 ): Promise<'made' | 'renewed'> => {
-  const { host, port, caFile } = tlsServerOf(url);
-  const server = { host, port, ca: await readFile(caFile, 'utf8') };
+  const { servers, caFile } = tlsServersOf(url);
+  const ca = await readFile(caFile, 'utf8');
   const admin = { username: 'admin', password: adminPassword };
   const { username, password } = credentialsOf(url);
   const ask = (method: Method, path: string, body?: object) =>
-    retryFor(() => answerOf(server, admin, { method, path, body }), retryForMs);
+    retryFor(() => firstAnswer(servers, ca, admin, { method, path, body }), retryForMs);
   const fullName = 'NFS-e issuance service';
   const user = `/users/${encodeURIComponent(username)}`;
   const { status } = await ask('POST', '/users/', { loginName: username, fullName, password, groups: [GROUP] });
@@ -67,6 +67,20 @@ type Call = { method: Method; path: string; body: object | undefined };
 type Answer = { status: number; text: string };
 
 const NO_ANSWER: Answer = { status: 0, text: '' };
+
+/** Of the nodes in turn; any node of a cluster takes a request for the leader. */
+const firstAnswer = async (
+  servers: Servers['servers'],
+  ca: string,
+  admin: EventStoreCredentials,
+  call: Call,
+): Promise<Answer> => {
+  for (const { host, port } of servers) {
+    const answer = await answerOf({ host, port, ca }, admin, call);
+    if (answer.status !== 0) return answer;
+  }
+  return NO_ANSWER;
+};
 
 const answerOf = (server: Server, admin: EventStoreCredentials, { method, path, body }: Call): Promise<Answer> =>
   new Promise((resolve) => {

@@ -40,27 +40,41 @@ export const eventStoreTransport = (url: string): Transport => {
   return { hosts: servers.map(({ host }) => host), tls: settings.get('tls') === 'false' ? 'none' : 'verified' };
 };
 
-type TlsServer = { host: string; port: string; caFile: string };
+export type Servers = {
+  /** With `esdb+discover://` the name that stands for all nodes. */
+  servers: readonly { host: string; port: string }[];
+  hasTls: boolean;
+  /** Undefined: the authorities that Node knows. */
+  caFile: string | undefined;
+};
 
-/** The one server of an address with TLS whose CA is named by `tlsCAFile`. Throws `AddressInvalid`. */
-export const tlsServerOf = (url: string): TlsServer => {
-  const { discovers, servers, settings } = partsOf(url);
-  const [server] = servers;
-  if (server === undefined || servers.length > 1 || server.host.includes(':')) {
-    throw new AddressInvalid('one server is needed: esdb://user:password@host:2113?tls=true');
-  }
+/** Where the servers of an address listen. Throws `AddressInvalid`. */
+export const serversOf = (url: string): Servers => {
+  const { servers, settings } = partsOf(url);
   const caFile = settings.get('tlscafile');
-  if (discovers || settings.get('tls') === 'false' || caFile === undefined) {
+  return {
+    servers: servers.map(({ host, port = DEFAULT_PORT }) => ({ host, port })),
+    hasTls: settings.get('tls') !== 'false',
+    caFile: caFile === undefined ? undefined : decoded(caFile),
+  };
+};
+
+/** The servers of an address with TLS whose CA is named by `tlsCAFile`. Throws `AddressInvalid`. */
+export const tlsServersOf = (url: string): Servers & { caFile: string } => {
+  const found = serversOf(url);
+  const { caFile } = found;
+  if (found.servers.some(({ host }) => host.includes(':'))) {
+    throw new AddressInvalid('a server is a name with a port: esdb://user:password@host:2113?tls=true');
+  }
+  if (!found.hasTls || caFile === undefined) {
     throw new AddressInvalid('a user is made over TLS only: esdb://user:password@host:2113?tls=true&tlsCAFile=…');
   }
-  return { host: server.host, port: server.port ?? DEFAULT_PORT, caFile: decoded(caFile) };
+  return { servers: found.servers, hasTls: true, caFile };
 };
 
 const DEFAULT_PORT = '2113';
 
 type Parts = {
-  /** Whether the address is of a cluster whose servers are found by name. */
-  discovers: boolean;
   /** As written, percent-encoded. */
   username: string | undefined;
   password: string | undefined;
@@ -70,13 +84,12 @@ type Parts = {
 };
 
 const partsOf = (url: string): Parts => {
-  const match = /^esdb(\+discover)?:\/\/(?:([^:@/?]+):([^@]+)@)?([^@?]+)(?:\?([^@]*))?$/.exec(url.trim());
+  const match = /^esdb(?:\+discover)?:\/\/(?:([^:@/?]+):([^@]+)@)?([^@?]+)(?:\?([^@]*))?$/.exec(url.trim());
   if (match === null) {
     throw new AddressInvalid('expected esdb://user:password@host:2113?tls=true, or without user for tls=false');
   }
-  const [, discover, username, password, servers = '', query = ''] = match;
+  const [, username, password, servers = '', query = ''] = match;
   return {
-    discovers: discover !== undefined,
     username,
     password,
     servers: servers.replace(/\/.*$/, '').split(',').map(serverOf),

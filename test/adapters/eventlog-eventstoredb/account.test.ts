@@ -11,6 +11,7 @@ import { issueCertificate } from '../../../src/certificates/issue-certificate.js
 import { AddressInvalid } from '../../../src/ports/engine-address.js';
 import { systemClock } from '../../../src/runtime/engines/clock.js';
 import { type EventStoreDouble, startEventStoreDouble } from '../../support/eventstore-double/double.js';
+import { freePort } from '../../support/free-port.js';
 
 type Asked = { method: string; path: string; body: Record<string, unknown> };
 type User = { password: unknown; fullName: unknown; groups: unknown };
@@ -60,10 +61,10 @@ describe('the account in EventStoreDB', () => {
     [asked, refusals] = [[], 0];
     const request = { validDays: 2, now: systemClock.now() };
     const issuer = issueCertificate({ ...request, subjectName: 'CA' });
-    const node = issueCertificate({ ...request, subjectName: 'node', issuer, serverNames: ['localhost'] });
+    const node = issueCertificate({ ...request, subjectName: 'node', issuer, serverNames: ['localhost', '127.0.0.1'] });
     folder = await mkdtemp(join(tmpdir(), 'nfse-account-'));
     await writeFile(join(folder, 'ca.pem'), issuer.certificatePem);
-    double = await startEventStoreDouble();
+    double = await startEventStoreDouble({ cluster: () => [port] });
     const http = createServer((call, reply) => void answer(call, reply));
     const options = { key: node.privateKeyPem, cert: node.certificatePem, ALPNProtocols: ['h2', 'http/1.1'] };
     front = createTlsServer(options, (socket) => {
@@ -175,6 +176,13 @@ describe('the account in EventStoreDB', () => {
     expect(await prepareAccount(url(`tls_ca_file=${encodeURIComponent(join(folder, 'ca.pem'))}`), 's:cret')).toBe(
       'made',
     );
+  });
+
+  it('is made by the nodes of a cluster that answer', async () => {
+    const address = url(`tls=true&tlsCAFile=${encodeURIComponent(join(folder, 'ca.pem'))}`);
+    const cluster = address.replace('@localhost:', `@localhost:${await freePort()},localhost:`);
+    expect(await prepareAccount(cluster, 's:cret')).toBe('made');
+    expect(users.get('nfse')).toMatchObject({ groups: ['nfse'] });
   });
 
   it.each(['tls=false', 'tls=true'])('is made over TLS with a CA only, not with %s', async (settings) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   credentialsOf,
   eventStoreTransport,
-  tlsServerOf,
+  tlsServersOf,
 } from '../../../src/adapters/eventlog-eventstoredb/address.js';
 import { createEventStoreEventLog } from '../../../src/adapters/eventlog-eventstoredb/event-log.js';
 import { AddressInvalid } from '../../../src/ports/engine-address.js';
@@ -16,21 +16,22 @@ describe('the address of an EventStoreDB', () => {
     expect(credentialsOf(url)).toEqual({ username: 'nfse', password: 'open:sesame' });
   });
 
-  it.each(['tlsCAFile', 'tls_ca_file', 'TLS-CA-FILE'])('gives the server and the CA that %s names', (name) => {
-    const server = { host: 'log.example', caFile: '/etc/a=b.pem' };
-    const at = (address: string) => `esdb://nfse:se?same@${address}?tls=true&${name}=%2Fetc%2Fa=b.pem`;
-    expect(tlsServerOf(at('log.example'))).toEqual({ ...server, port: '2113' });
-    expect(tlsServerOf(at('log.example:2114/'))).toEqual({ ...server, port: '2114' });
+  it.each(['tlsCAFile', 'tls_ca_file', 'TLS-CA-FILE'])('gives the servers and the CA that %s names', (name) => {
+    const at = (address: string) => tlsServersOf(`esdb://nfse:se?same@${address}?tls=true&${name}=%2Fetc%2Fa=b.pem`);
+    const known = { hasTls: true, caFile: '/etc/a=b.pem' };
+    expect(at('log.example')).toEqual({ ...known, servers: [{ host: 'log.example', port: '2113' }] });
+    expect(at('a:2114,b:2115/').servers).toEqual([
+      { host: 'a', port: '2114' },
+      { host: 'b', port: '2115' },
+    ]);
   });
 
   it.each([
-    ['two servers', 'esdb://nfse:sesame@a:2113,b:2113?tlsCAFile=ca.pem', 'one server'],
-    ['a port that is no number', 'esdb://nfse:sesame@a:http?tlsCAFile=ca.pem', 'one server'],
-    ['a cluster', 'esdb+discover://nfse:sesame@a:2113?tlsCAFile=ca.pem', 'over TLS only'],
+    ['a port that is no number', 'esdb://nfse:sesame@a:http?tlsCAFile=ca.pem', 'a name with a port'],
     ['no CA', 'esdb://nfse:sesame@a:2113?tls=true', 'over TLS only'],
     ['no TLS', 'esdb://nfse:sesame@a:2113?tls=false&tlsCAFile=ca.pem', 'over TLS only'],
   ])('names no server with TLS for %s', (_what, url, message) => {
-    expect(() => tlsServerOf(url)).toThrow(message);
+    expect(() => tlsServersOf(url)).toThrow(message);
   });
 
   it('tells its hosts and its TLS, whatever its password holds', () => {
