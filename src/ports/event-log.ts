@@ -65,6 +65,23 @@ export class EventLogUnavailable extends Error {
 }
 
 /**
+ * What keeps a process from an engine that it has not reached yet. `leaderless`: the servers of a cluster answer, and none leads. `untrusted`, `no_tls`,
+ * `needs_tls`: what a TLS handshake shows.
+ */
+export type EventLogObstacle = 'away' | 'leaderless' | 'untrusted' | 'no_tls' | 'needs_tls';
+
+/** Thrown when the engine was never reached by this process, with the obstacle. `said`: the code of the operating system or of OpenSSL, which holds no value. */
+export class EventLogUnreachable extends EventLogUnavailable {
+  constructor(
+    readonly obstacle: EventLogObstacle,
+    readonly said: string,
+    cause: unknown,
+  ) {
+    super('the event log cannot be reached', { cause });
+  }
+}
+
+/**
  * Thrown when no request is accepted, because a pause of issuing is recorded (ADR 14). Nothing was stored. A process that has not seen the pause yet
  * gets it from the log or from the guards.
  */

@@ -9,6 +9,8 @@ export type Connection = {
   credentials: EventStoreCredentials;
   /** How often a connection was made or lost. The server behind the next one may have another state of the log. */
   losses(): number;
+  /** Whether a server was ever reached. */
+  wasReady(): boolean;
   close(): Promise<void>;
 };
 
@@ -52,6 +54,7 @@ export const openConnection = (url: string): Connection => {
   const { execute, handleError, getChannel } = internals;
   const channels = new Set<Channel>();
   let losses = 0;
+  let wasReady = false;
   /** The client then asks the nodes again which of them leads. */
   const giveUp = (channel: Channel): void => {
     void internals.handleError({ getChannel: () => channel }, new UnavailableError());
@@ -60,6 +63,7 @@ export const openConnection = (url: string): Connection => {
   const watch = (channel: Channel): void => {
     const state = channel.getConnectivityState(false);
     if (state === SHUT_DOWN) return;
+    wasReady ||= state === READY;
     const tooLong = state === CONNECTING ? setTimeout(() => giveUp(channel), CONNECT_MS).unref() : undefined;
     channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => {
       clearTimeout(tooLong);
@@ -90,6 +94,7 @@ export const openConnection = (url: string): Connection => {
     client,
     credentials,
     losses: () => losses,
+    wasReady: () => wasReady,
     close: async () => {
       // `dispose` waits for the end of each call, which a silent server can hold back.
       await settlesWithin(CLOSE_MS, client.dispose()).catch(() => false);

@@ -1,9 +1,10 @@
 import type { StreamName } from '../../domain/common/ids.js';
-import { type EventLog, EventLogUnavailable, type Revision } from '../../ports/event-log.js';
+import { type EventLog, EventLogUnavailable, EventLogUnreachable, type Revision } from '../../ports/event-log.js';
 import { type AppendDeps, appendTo } from './append.js';
 import { openConnection } from './client.js';
-import { EventLogStreamDeleted } from './faults.js';
+import { EventLogStreamDeleted, isAway } from './faults.js';
 import { readHidden } from './hidden.js';
+import { findObstacle } from './obstacle.js';
 import { cutBefore, logIdentity, storedIdentity } from './own-events.js';
 import { createHeadFinder, isPlace, readAfter, readLastEvents, type Stretch } from './pages.js';
 import { type Reader, readLastEvent, readStream } from './read.js';
@@ -29,6 +30,13 @@ export type EventStoreEventLog = EventLog & {
   close(): Promise<void>;
 };
 
+/** Only before the first connection, as at a start: a request is not held up by a search. */
+const unreachable = async (url: string, error: EventLogUnavailable): Promise<EventLogUnavailable> => {
+  if (!isAway(error)) return error;
+  const { obstacle, code } = await findObstacle(url);
+  return new EventLogUnreachable(obstacle, code, error.cause);
+};
+
 /**
  * The log in EventStoreDB 23.10 or later (ADR 13); connects when first used. Positions are commit positions, so an append cannot know its own. Cut
  * events leave their stream at once, and the whole log when the server is scavenged. Throws `AddressInvalid`.
@@ -51,7 +59,12 @@ export const createEventStoreEventLog = (options: EventStoreEventLogOptions): Ev
   };
   const whileOpen = async <T>(action: () => Promise<T>): Promise<T> => {
     refuseWhenClosed();
-    return await action();
+    try {
+      return await action();
+    } catch (error) {
+      if (connection.wasReady() || !(error instanceof EventLogUnavailable)) throw error;
+      throw await unreachable(url, error);
+    }
   };
   /** Null for a stream without events, and for one that a person deleted for good: the other streams are read on. */
   const firstRevision = async (stream: StreamName): Promise<Revision | null> => {

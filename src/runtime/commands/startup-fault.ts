@@ -16,9 +16,12 @@ import { StoreUnavailable } from '../../app/event-store/event-store.js';
 import { StreamContended } from '../../app/event-store/transact.js';
 import { NotInForceYet } from '../../app/operator/transact-and-apply.js';
 import { errorCode } from '../../lib/error-code.js';
+import { AddressInvalid } from '../../ports/engine-address.js';
 import {
   AppendOutcomeUnknown,
+  type EventLogObstacle,
   EventLogUnavailable,
+  EventLogUnreachable,
   EventTooLarge,
   MAX_EVENT_BYTES,
   UnreadableEvent,
@@ -77,8 +80,10 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
     return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}${hint}` };
   }
   if (code !== undefined && OF_ANOTHER_SESSION.has(code)) return { exit: 3, line: `${SHARED_SESSIONS}${saidAs(code)}` };
+  if (error instanceof AddressInvalid)
+    return { exit: 2, line: `the address of an engine cannot be used: ${error.message}` };
   if (isOneOf(UNREACHABLE_LOG, error)) {
-    const line = refusedWork(error.cause) ?? `${LOG_LINE}${saidAs(code ?? error.message)}`;
+    const line = refusedWork(error.cause) ?? logLine(error, code);
     return { exit: 3, line };
   }
   if (error instanceof EventTooLarge) return { exit: 1, line: TOO_LARGE_LINE };
@@ -210,8 +215,27 @@ const isNotSetUp = (code: unknown): boolean => code === '28P01' || code === '280
 const SETUP_HINT =
   '; before the first start the user and the database are made by nfse setup database --admin-url-file FILE with DATABASE_OWNER_URL set, where FILE holds the address of the administrator';
 
-const LOG_LINE =
-  'the event log cannot be reached: check EVENTSTORE_URL, its user and its server (DATABASE_URL without it), and try again';
+const NO_LOG = 'the event log cannot be reached';
+
+const LOG_LINE = `${NO_LOG}: check EVENTSTORE_URL, its user and its server (DATABASE_URL without it), and try again`;
+
+const LOG_OBSTACLES: Record<EventLogObstacle, string> = {
+  away: 'no server answers: check hosts and ports in EVENTSTORE_URL, and whether the servers run, and try again',
+  leaderless:
+    'its servers answer and none of them leads: a cluster needs more than half of its nodes, and a node needs a moment after its start; start the missing nodes, and try again',
+  untrusted:
+    'the certificate of its server is not trusted: check tlsCAFile and the host names in EVENTSTORE_URL, and the dates and the names in the certificate of each node, and try again',
+  no_tls: 'its server offers no TLS, which EVENTSTORE_URL demands: switch it on there, or check host and port',
+  needs_tls: 'its server demands TLS: set tls=true and tlsCAFile in EVENTSTORE_URL',
+};
+
+const LOG_REFUSED =
+  'its server refuses the user: check user and password in EVENTSTORE_URL, both percent-encoded; nfse setup eventstore makes the user and lets it read the whole log';
+
+const logLine = (error: Error, code: unknown): string => {
+  if (error instanceof EventLogUnreachable) return `${NO_LOG}: ${LOG_OBSTACLES[error.obstacle]}${saidAs(error.said)}`;
+  return `${code === 'access_denied' ? `${NO_LOG}: ${LOG_REFUSED}` : LOG_LINE}${saidAs(code ?? error.message)}`;
+};
 
 /** Appends the SQLSTATE or errno name, which can be looked up and contains no value; of the event log, what the port says of the fault. */
 const saidAs = (code: unknown): string => (typeof code === 'string' ? ` (${code})` : '');
