@@ -25,6 +25,8 @@ if (refusal === undefined && isVersionAsked(process.argv.slice(2))) {
 } else if (refusal === undefined) {
   const { main } = await import('./runtime/commands/main.js');
   process.exitCode = await main(process.argv.slice(2), process.env);
+  const { endOnceWritten } = await import('./runtime/commands/end.js');
+  endOnceWritten();
 } else {
   process.stderr.write(`${refusal}\n`);
   process.exitCode = 2;
