@@ -7,6 +7,7 @@ import { TamperedSecret } from '../../src/adapters/vault/envelope.js';
 import { MasterKeyUnusable } from '../../src/adapters/vault/key-file.js';
 import { UnknownEventVersion } from '../../src/app/event-store/codec.js';
 import { StreamContended } from '../../src/app/event-store/transact.js';
+import { AddressInvalid } from '../../src/ports/engine-address.js';
 import { EventLogUnavailable, EventTooLarge, type LogPosition, UnreadableEvent } from '../../src/ports/event-log.js';
 import { type QueueFault, WorkQueueUnavailable } from '../../src/ports/work-queue.js';
 import { startupFault } from '../../src/runtime/commands/startup-fault.js';
@@ -50,6 +51,11 @@ it.each([
   const fault = startupFault(error);
   expect(fault.exit).toBe(3);
   expect(fault.line).toMatch(line);
+});
+
+it('names the variable of an address that the client of its engine refuses', () => {
+  const refused = new FaultAtAddress('EVENTSTORE_URL', new AddressInvalid('a certificate file is not there'));
+  expect(startupFault(refused)).toEqual({ exit: 2, line: 'EVENTSTORE_URL: a certificate file is not there' });
 });
 
 it.each<[QueueFault, RegExp]>([

@@ -21,6 +21,9 @@ const SETTINGS: readonly string[] = [
   'gossiptimeout',
 ];
 
+/** The client takes no other spelling of their values. */
+const SWITCHES: readonly string[] = ['tls', 'throwonappendfailure'];
+
 /**
  * Returns user and password of `esdb://user:password@host:2113[,host…]?tls=true&tlsCAFile=…` (or `esdb+discover://`). The client itself reads hosts
  * and settings. Throws `AddressInvalid`.
@@ -111,6 +114,9 @@ const settingsOf = (query: string): ReadonlyMap<string, string> => {
     if (!SETTINGS.includes(flat)) throw new AddressInvalid('the address has a setting that is not supported');
     if (flat === 'tlsverifycert' && value !== 'true') {
       throw new AddressInvalid('the client always checks certificates: name the CA by tlsCAFile');
+    }
+    if (SWITCHES.includes(flat) && value !== 'true' && value !== 'false') {
+      throw new AddressInvalid(`${name} must be true or false`);
     }
     settings.set(flat, value);
   }

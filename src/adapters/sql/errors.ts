@@ -55,7 +55,7 @@ export class FaultAtAddress extends Error {
     readonly setBy: string,
     cause: unknown,
   ) {
-    super(`a fault of the database that ${setBy} names`, { cause });
+    super(`a fault of the engine that ${setBy} names`, { cause });
   }
 }
 

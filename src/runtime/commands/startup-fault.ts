@@ -80,8 +80,7 @@ const faultOf = (error: unknown, addressSetBy: string): StartupFault => {
     return { exit: 3, line: `${line.replace('DATABASE_URL', addressSetBy)}${saidAs(code)}${hint}` };
   }
   if (code !== undefined && OF_ANOTHER_SESSION.has(code)) return { exit: 3, line: `${SHARED_SESSIONS}${saidAs(code)}` };
-  if (error instanceof AddressInvalid)
-    return { exit: 2, line: `the address of an engine cannot be used: ${error.message}` };
+  if (error instanceof AddressInvalid) return { exit: 2, line: `${addressSetBy}: ${error.message}` };
   if (isOneOf(UNREACHABLE_LOG, error)) {
     const line = refusedWork(error.cause) ?? logLine(error, code);
     return { exit: 3, line };

@@ -5,6 +5,7 @@ import type { EventStoreEventLog } from '../../adapters/eventlog-eventstoredb/ev
 import { postgresEventLog } from '../../adapters/eventlog-postgres/event-log.js';
 import { createPostgresGuards, type PostgresGuards } from '../../adapters/guards-postgres/guards.js';
 import { createReadModel } from '../../adapters/read-model-postgres/read-model.js';
+import { FaultAtAddress } from '../../adapters/sql/errors.js';
 import { CONNECT_MS, openPool, type PoolOptions, type SessionLimits } from '../../adapters/sql/pool.js';
 import { createCertificateVault } from '../../adapters/vault/certificate-vault.js';
 import { loadMasterKeys, MasterKeyUnusable } from '../../adapters/vault/key-file.js';
@@ -17,6 +18,7 @@ import { errorCode } from '../../lib/error-code.js';
 import { pause } from '../../lib/pause.js';
 import type { CertificateVault } from '../../ports/certificate-vault.js';
 import type { Clock } from '../../ports/clock.js';
+import { AddressInvalid } from '../../ports/engine-address.js';
 import type { EventLog } from '../../ports/event-log.js';
 import type { ReadModel } from '../../ports/read-model.js';
 import { checkProjectedLog, prepareProjections } from '../../projector/projector.js';
@@ -215,5 +217,9 @@ export const openEventLog = async (
 /** Imported on use: the client takes a third of a command's start time, and most installations do not need it. */
 const eventStoreLog = async (url: string, readPatienceMs: number): Promise<EventStoreEventLog> => {
   const { createEventStoreEventLog } = await import('../../adapters/eventlog-eventstoredb/event-log.js');
-  return createEventStoreEventLog({ url, readPatienceMs });
+  try {
+    return createEventStoreEventLog({ url, readPatienceMs });
+  } catch (error) {
+    throw error instanceof AddressInvalid ? new FaultAtAddress('EVENTSTORE_URL', error) : error;
+  }
 };

@@ -49,6 +49,7 @@ describe('the address of an EventStoreDB', () => {
     ['TLS and no user', 'esdb://log.example:2113?tls=true'],
     ['TLS, which is the default, and no user', 'esdb://log.example:2113'],
     ['a setting that nobody knows', 'esdb://nfse:sesame@log.example:2113?tsl=false'],
+    ['a value of tls that the client does not know', 'esdb://nfse:sesame@log.example:2113?tls=True'],
     ['certificates that are not to be checked', 'esdb://nfse:sesame@log.example:2113?tls=true&tlsVerifyCert=false'],
     ['a user who is not percent-encoded', 'esdb://nfse:%ses@me@log.example:2113?tls=true'],
     ['a password that is not percent-encoded', 'esdb://nfse:%sesame@log.example:2113?tls=true'],
