@@ -75,9 +75,9 @@ export class EventLogUnreachable extends EventLogUnavailable {
   constructor(
     readonly obstacle: EventLogObstacle,
     readonly said: string,
-    cause: unknown,
+    { message, cause }: EventLogUnavailable,
   ) {
-    super('the event log cannot be reached', { cause });
+    super(message, { cause });
   }
 }
 

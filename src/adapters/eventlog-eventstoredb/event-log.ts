@@ -34,7 +34,7 @@ export type EventStoreEventLog = EventLog & {
 const unreachable = async (url: string, error: EventLogUnavailable): Promise<EventLogUnavailable> => {
   if (!isAway(error)) return error;
   const { obstacle, code } = await findObstacle(url);
-  return new EventLogUnreachable(obstacle, code, error.cause);
+  return new EventLogUnreachable(obstacle, code, error);
 };
 
 /**
