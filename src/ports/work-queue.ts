@@ -55,7 +55,10 @@ export class WorkQueueUnavailable extends Error {
 export type WorkQueue = {
   /** A work item of the sweeper (`isFromSweep`) neither shortens a pause nor wakes parked work; new work does both. */
   put(item: WorkItem): Promise<void>;
-  /** Handles deliveries, at most `concurrency` at once, until the signal aborts. Resolves when the last one is finished. */
+  /**
+   * Handles deliveries, at most `concurrency` of one company and mode at once, until the signal aborts. An engine that gives turns by company may hand out
+   * more for other companies while deliveries take longer than a second. Resolves when the last one is finished.
+   */
   work(options: {
     concurrency: number;
     signal: AbortSignal;

@@ -1,5 +1,6 @@
 import type { StreamName } from '../../domain/common/ids.js';
 import { createLaneTurns, type Lane, testPlacesOf } from '../../lib/lanes.js';
+import { settlesWithin } from '../../lib/pause.js';
 import { createTurnQueue } from '../../lib/turn-queue.js';
 import type { Clock } from '../../ports/clock.js';
 import {
@@ -21,13 +22,19 @@ const keyOf = ({ kind, stream }: Pick<WorkItem, 'kind' | 'stream'>): string => `
 /** Pause before a work item is handled again after its handler threw; a running handler is never cut off. */
 const RETRY_AFTER_FAULT_MS = 1_000;
 
+/** Work that takes longer waits for an answer, and leaves its place to the next item. */
+const HOLDS_A_PLACE_MS = 1_000;
+
+/** Items that wait for an answer without a place, as a multiple of the places. */
+const LATE_PER_PLACE = 7;
+
 /** Node limits the length of a timer, so a longer wait ends early and is set again. */
 const LONGEST_TIMER_MS = 60_000;
 
 /**
  * The queue inside one process. Work items for one stream and kind merge, because each only says that the stream needs a look. What is lost with the
  * process is put back from the open rows of `deadlines`. A key waits, is handled or is parked, never two of them. Live and test work wait in separate
- * lanes, in which companies take turns (ADR 29).
+ * lanes, in which companies take turns, and work that waits for an answer frees its place after a second (ADR 29).
  */
 export const createMemoryQueue = (clock: Clock): WorkQueue => {
   const waiting = new Map<string, Entry>();
@@ -40,7 +47,9 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
   /** Of all loops, and those that handle test work. */
   let places = 0;
   let testHandled = 0;
+  const late: Record<Lane, number> = { live: 0, test: 0 };
   const handling = new Map<string, { again: WorkItem | undefined }>();
+  const inHand: Record<Lane, Map<string, number>> = { live: new Map(), test: new Map() };
   const parked = new Map<string, ParkedWork>();
   /** Each function wakes one idle loop. */
   const idle = new Set<() => void>();
@@ -123,6 +132,22 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     else if (known.dueMs > nowMs && !isFromSweep(item)) enqueue({ ...known, dueMs: nowMs });
   };
 
+  /** A company has at most as many items of a lane in hand as there are places, whether they have a place or are late. */
+  const count = (item: WorkItem, change: 1 | -1): void => {
+    const [lane, owner] = [laneOf(item.stream), ownerOf(item)];
+    const now = (inHand[lane].get(owner) ?? 0) + change;
+    if (now === 0) inHand[lane].delete(owner);
+    else inHand[lane].set(owner, now);
+    if (now >= places) ready[lane].hold(owner);
+    else ready[lane].release(owner);
+  };
+
+  /** Live work finds room among the late items too. */
+  const mayBeLate = (lane: Lane): boolean => {
+    const most = places * LATE_PER_PLACE;
+    return late.live + late.test < most && (lane === 'live' || late.test < testPlacesOf(most));
+  };
+
   const takeNext = (): Entry | undefined => {
     endPauses();
     const entry = laneTurns((lane) => (mayBegin(lane) ? ready[lane].next() : undefined));
@@ -130,6 +155,7 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     const { item } = entry;
     waiting.delete(keyOf(item));
     handling.set(keyOf(item), { again: undefined });
+    count(item, 1);
     if (laneOf(item.stream) === 'test') testHandled += 1;
     watch();
     return entry;
@@ -145,7 +171,7 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     }));
     const again = handling.get(key)?.again;
     handling.delete(key);
-    if (laneOf(item.stream) === 'test') testHandled -= 1;
+    count(item, -1);
     // New work wakes what is parked, also when it came while the item was handled.
     if (again !== undefined) put(again);
     else if (result.kind === 'park') parked.set(key, { ...item, reason: result.reason, parkedAt: clock.now() });
@@ -156,15 +182,35 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     put: async (item) => put(item),
     work: async ({ concurrency, signal, handle }) => {
       signal.addEventListener('abort', wakeAll, { once: true });
+      const unfinished = new Set<Promise<void>>();
+      /** Resolves when the item has left its place, which is within a second unless too many items are late. */
+      const occupy = async (entry: Entry): Promise<void> => {
+        const lane = laneOf(entry.item.stream);
+        const finished = finish(entry, handle);
+        if (await settlesWithin(HOLDS_A_PLACE_MS, finished)) return;
+        if (!mayBeLate(lane)) return await finished;
+        late[lane] += 1;
+        const ended = finished.then(() => {
+          late[lane] -= 1;
+          unfinished.delete(ended);
+          // The company may have been held, and no loop comes from this item.
+          watch();
+        });
+        unfinished.add(ended);
+      };
       const loop = async (): Promise<void> => {
         while (!signal.aborted) {
           const entry = takeNext();
           if (entry === undefined) await sleep();
-          else await finish(entry, handle);
+          else {
+            await occupy(entry);
+            if (laneOf(entry.item.stream) === 'test') testHandled -= 1;
+          }
         }
       };
       places += concurrency;
       await Promise.all(Array.from({ length: concurrency }, loop));
+      await Promise.all(unfinished);
       places -= concurrency;
     },
     depth: async () => waiting.size + handling.size,

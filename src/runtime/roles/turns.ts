@@ -12,7 +12,8 @@ const DOWNLOADS = { what: 'documents to be read', atOnce: 6, perOwner: 2, rests:
 
 /** Issues that the process works on at the same time. */
 export const CONCURRENT_ISSUES = 64;
-const BESIDE_CLIENTS = { what: 'issues', atOnce: 2, perOwner: 2, waitingPerOwner: CONCURRENT_ISSUES };
+/** The queue gives a company so many issues of each mode. */
+const BESIDE_CLIENTS = { what: 'issues', atOnce: 2, perOwner: 2, waitingPerOwner: 2 * CONCURRENT_ISSUES };
 /** Work that takes longer waits for an answer of the simulator, and takes no cores meanwhile. */
 const HOLDS_A_PLACE_MS = 500;
 

@@ -71,6 +71,81 @@ describe('the memory queue', () => {
     expect(lanes.slice(0, 8)).toEqual(['live', 'live', 'live', 'test', 'live', 'live', 'live', 'test']);
   });
 
+  it('lets late work of companies hold up no other company, and gives each as many items as there are places', async () => {
+    const queue = createMemoryQueue(clock);
+    const stop = new AbortController();
+    let release = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const begun = { slow: 0, other: 0 };
+    let finished = 0;
+    const slow = ['12345678000195', '11222333000181'];
+    const putOne = async (mode: Mode, company: string, index: number): Promise<void> => {
+      const stream = invoiceStream(mode, company, `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`);
+      await queue.put({ kind: 'issue', stream, messageId: `${mode} ${company} ${index}` });
+    };
+    for (const company of slow)
+      for (const mode of modes) for (let index = 0; index < 8; index += 1) await putOne(mode, company, index);
+    let ended = false;
+    const working = queue
+      .work({
+        concurrency: 4,
+        signal: stop.signal,
+        handle: async ({ stream }) => {
+          const isSlow = slow.some((company) => stream.includes(company));
+          begun[isSlow ? 'slow' : 'other'] += 1;
+          if (isSlow) await answered;
+          finished += 1;
+          return { kind: 'ack' };
+        },
+      })
+      .then(() => {
+        ended = true;
+      });
+    // Four of each company and mode.
+    await vi.waitFor(() => expect(begun.slow).toBe(16), bound);
+    for (const mode of modes) await putOne(mode, '98765432000198', 0);
+    await vi.waitFor(() => expect(begun.other).toBe(2), bound);
+    expect([begun.slow, finished]).toEqual([16, 2]);
+    release();
+    await vi.waitFor(() => expect(finished).toBe(34), bound);
+    stop.abort();
+    await working;
+    expect([ended, await queue.depth()]).toEqual([true, 0]);
+  });
+
+  it('ends when late work is done', async () => {
+    const queue = createMemoryQueue(clock);
+    const stop = new AbortController();
+    let release = (): void => {};
+    const answered = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let begun = 0;
+    let ended = false;
+    for (const index of [0, 1])
+      await queue.put({
+        ...item(0),
+        stream: invoiceStream('live', `1234567800019${index}`, '00000000-0000-4000-8000-000000000000'),
+      });
+    const handle = async () => {
+      begun += 1;
+      await answered;
+      return { kind: 'ack' } as const;
+    };
+    const working = queue.work({ concurrency: 1, signal: stop.signal, handle }).then(() => {
+      ended = true;
+    });
+    await vi.waitFor(() => expect(begun).toBe(2), bound);
+    stop.abort();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ended).toBe(false);
+    release();
+    await working;
+    expect(await queue.depth()).toBe(0);
+  });
+
   it('ends a pause in time when the wall clock is set back', async () => {
     const queue = createMemoryQueue(clock);
     let looks = 0;
