@@ -26,7 +26,10 @@ const RETRY_AFTER_FAULT_MS = 1_000;
 const HOLDS_A_PLACE_MS = 1_000;
 
 /** Items that wait for an answer without a place, as a multiple of the places. */
-const LATE_PER_PLACE = 7;
+const LATE_PER_PLACE = 5;
+
+/** Beside another company in its lane, a company has at most a quarter as many items in hand as there are places, so that ten slow companies leave room. */
+const SHARE_BESIDE_OTHERS = 4;
 
 /** Node limits the length of a timer, so a longer wait ends early and is set again. */
 const LONGEST_TIMER_MS = 60_000;
@@ -132,13 +135,14 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     else if (known.dueMs > nowMs && !isFromSweep(item)) enqueue({ ...known, dueMs: nowMs });
   };
 
-  /** A company has at most as many items of a lane in hand as there are places, whether they have a place or are late. */
+  /** A company that is alone in a lane has at most as many items of the lane in hand as there are places, whether they have a place or are late. */
   const count = (item: WorkItem, change: 1 | -1): void => {
     const [lane, owner] = [laneOf(item.stream), ownerOf(item)];
     const now = (inHand[lane].get(owner) ?? 0) + change;
     if (now === 0) inHand[lane].delete(owner);
     else inHand[lane].set(owner, now);
-    if (now >= places) ready[lane].hold(owner);
+    const most = inHand[lane].size <= 1 ? places : Math.ceil(places / SHARE_BESIDE_OTHERS);
+    if (now >= most) ready[lane].hold(owner);
     else ready[lane].release(owner);
   };
 
