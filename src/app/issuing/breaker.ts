@@ -45,6 +45,8 @@ export type BreakerChange = {
   from: BreakerState['state'];
   to: BreakerState['state'];
   until?: Instant;
+  /** The only company whose sends are held back; absent when those of all companies are. */
+  company?: string;
 };
 
 type BreakerOptions = {
@@ -106,8 +108,15 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
     const from = states[mode];
     states[mode] = to;
     if (to.state === 'closed' && to.failures === 0) probing[mode] = NO_PROBES;
-    if (from.state === to.state) return;
-    onChange({ mode, resource, from: from.state, to: to.state, ...(to.state === 'open' ? { until: to.until } : {}) });
+    if (from.state === to.state && isForOne(from) === isForOne(to)) return;
+    onChange({
+      mode,
+      resource,
+      from: from.state,
+      to: to.state,
+      ...(to.state === 'open' ? { until: to.until } : {}),
+      ...(to.state !== 'closed' && to.others !== undefined ? { company: to.blamed } : {}),
+    });
   };
 
   const recordOutage = ({ mode, companyId }: Caller, isProbe: boolean): void =>
@@ -123,7 +132,8 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
       kind: 'permit',
       report: (result, probe) => {
         reported = true;
-        if (result.kind === 'done' || result.kind === 'rejected') return setState(mode, onAnswer());
+        const answered = (): void => setState(mode, onAnswer(states[mode], caller.companyId));
+        if (result.kind === 'done' || result.kind === 'rejected') return answered();
         if (result.outage === true) {
           const probes = [...probing[mode].probes, { sender: caller, lookUp: probe }].slice(-PROBES_KEPT);
           probing[mode] = { probes, answered: false };
@@ -131,7 +141,8 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
         }
         // Codes about the caller or the document come from an environment that works.
         const isAnswer = result.kind === 'unknown' ? result.codes.length > 0 : result.certificateRefused === true;
-        setState(mode, isAnswer ? onAnswer() : releaseProbe(states[mode], isProbe));
+        if (isAnswer) answered();
+        else setState(mode, releaseProbe(states[mode], isProbe));
       },
       release: () => {
         if (!reported) setState(mode, releaseProbe(states[mode], isProbe));
@@ -154,7 +165,7 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
     } else {
       probing[caller.mode] = { ...probing[caller.mode], answered: true };
       // A found document was accepted, so the environment takes sends and only its answer was lost.
-      setState(caller.mode, answer?.kind === 'found' ? onAnswer() : releaseProbe(states[caller.mode], true));
+      setState(caller.mode, answer?.kind === 'found' ? closedBreaker : releaseProbe(states[caller.mode], true));
     }
     const state = states[caller.mode];
     // The caller's step was decided before the look-up and is outdated: the caller decides again, and may send then.
@@ -162,8 +173,11 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
   };
 
   return {
-    isAnswering: (mode) =>
-      states[mode].state === 'closed' || (states[mode].state === 'half_open' && probing[mode].answered),
+    isAnswering: (mode) => {
+      const state = states[mode];
+      if (state.state === 'closed' || state.others?.answered === true) return true;
+      return state.state === 'half_open' && probing[mode].answered;
+    },
     requestPermit: async (caller) => {
       const asked = admit(states[caller.mode], caller.companyId, clock.now(), { leaseSeconds, pauseScale });
       setState(caller.mode, asked.state);
@@ -198,19 +212,37 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
       if (states[mode] !== state) return;
       if (answer === undefined || answer.kind === 'inconclusive') return postpone(mode, probe);
       probing[mode] = { ...probing[mode], answered: true };
-      setState(mode, answer.kind === 'found' ? onAnswer() : onLookUpAnswered(state));
+      setState(mode, answer.kind === 'found' ? closedBreaker : onLookUpAnswered(state));
     },
   };
 };
 
-/** State of the breaker of one environment for notes or for events (ADR 17). Look-ups and verdicts do not depend on it. */
+/**
+ * State of the breaker of one environment for notes or for events (ADR 17). Look-ups and verdicts do not depend on it. An outage that only one company
+ * has met holds back the sends of this company alone, so that answers to one company which fail or hang stop no other company.
+ */
 export type BreakerState =
-  /** `failures`: sends in a row that met an outage. */
-  | { state: 'closed'; failures: number }
+  /** `failures`: sends in a row that met an outage. `company`: whose they were; undefined when they were of several companies. */
+  | { state: 'closed'; failures: number; company?: string | undefined }
   /** `openings`: how often in a row the breaker has opened. `blamed`: the company whose send opened it. */
-  | { state: 'open'; since: Instant; until: Instant; openings: number; blamed: string }
+  | ({ state: 'open'; since: Instant; until: Instant; openings: number } & Held)
   /** At most one probe is under way, until `lease` is over. */
-  | { state: 'half_open'; lease: { since: Instant; until: Instant } | undefined; openings: number; blamed: string };
+  | ({ state: 'half_open'; lease: { since: Instant; until: Instant } | undefined; openings: number } & Held);
+
+/** `others`: the sends of other companies, while only those of the blamed company are held back; undefined when those of all are. */
+type Held = { blamed: string; others: Others | undefined };
+
+/** `failures`: sends in a row that met an outage. `answered`: the last of these sends that was reported was answered. */
+type Others = { failures: number; answered: boolean };
+
+const NOTHING_OF_OTHERS: Others = { failures: 0, answered: false };
+const OTHERS_ANSWERED: Others = { failures: 0, answered: true };
+
+const isForOne = (state: BreakerState): boolean => state.state !== 'closed' && state.others !== undefined;
+
+/** Whether the company is another one than that whose sends alone are held back. */
+const isUnheld = (state: BreakerState, company: string): boolean =>
+  state.state !== 'closed' && state.others !== undefined && state.blamed !== company;
 
 export const closedBreaker: BreakerState = { state: 'closed', failures: 0 };
 
@@ -244,27 +276,31 @@ export const admit = (
   { leaseSeconds, pauseScale }: { leaseSeconds: number; pauseScale: number },
 ): { state: BreakerState; admission: Admission } => {
   const paused = (until: Instant) => ({ state, admission: { kind: 'paused', until } as const });
-  if (state.state === 'closed') return { state, admission: { kind: 'send' } };
+  if (state.state === 'closed' || isUnheld(state, company)) return { state, admission: { kind: 'send' } };
   if (state.state === 'open') {
     const until = company === state.blamed ? addSeconds(state.until, BLAMED_EXTRA_SECONDS * pauseScale) : state.until;
     if (isWithin(now, state.since, until)) return paused(until);
   } else if (state.lease !== undefined && isWithin(now, state.lease.since, state.lease.until)) {
     return paused(earlierOf(addSeconds(now, FIRST_PAUSE_SECONDS * pauseScale), state.lease.until));
   }
-  const { openings, blamed } = state;
+  const { openings, blamed, others } = state;
   const lease = { since: now, until: addSeconds(now, leaseSeconds) };
-  return { state: { state: 'half_open', lease, openings, blamed }, admission: { kind: 'probe' } };
+  return { state: { state: 'half_open', lease, openings, blamed, others }, admission: { kind: 'probe' } };
 };
 
-/** A send was answered, so such sends are taken, whatever the answer says of the document. */
-export const onAnswer = (): BreakerState => closedBreaker;
+/** A send was answered, so such sends are taken, whatever the answer says of the document. Sends of others do not show that those held back are taken. */
+export const onAnswer = (state: BreakerState, company: string): BreakerState => {
+  if (state.state === 'closed' || !isUnheld(state, company)) return closedBreaker;
+  return state.others?.answered === true ? state : { ...state, others: OTHERS_ANSWERED };
+};
 
 /** A look-up was answered while nothing was sent. It does not show that the environment takes sends, so the next send is a probe. */
-const onLookUpAnswered = ({ openings, blamed }: BreakerState & { state: 'open' }): BreakerState => ({
+const onLookUpAnswered = ({ openings, blamed, others }: BreakerState & { state: 'open' }): BreakerState => ({
   state: 'half_open',
   lease: undefined,
   openings,
   blamed,
+  others,
 });
 
 /** A send met an outage. `chance` from 0 to 1 shortens the pause by up to half, so that many processes do not return at once. */
@@ -273,16 +309,24 @@ export const onOutage = (
   outage: { company: string; isProbe: boolean; now: Instant; chance: number; pauseScale: number },
 ): BreakerState => {
   const { company, isProbe, now, chance, pauseScale } = outage;
-  const open = (openings: number): BreakerState => {
+  const open = (openings: number, others: Others | undefined): BreakerState => {
     const pause =
       Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (openings - 1)) * (1 - chance / 2) * pauseScale;
-    return { state: 'open', since: now, until: addSeconds(now, pause), openings, blamed: company };
+    return { state: 'open', since: now, until: addSeconds(now, pause), openings, blamed: company, others };
   };
+  if (state.state !== 'closed' && state.others !== undefined && isUnheld(state, company)) {
+    const failures = state.others.failures + 1;
+    return failures < FAILURES_TO_OPEN ? { ...state, others: { failures, answered: false } } : open(1, undefined);
+  }
   switch (state.state) {
-    case 'closed':
-      return state.failures + 1 < FAILURES_TO_OPEN ? { state: 'closed', failures: state.failures + 1 } : open(1);
+    case 'closed': {
+      const failures = state.failures + 1;
+      const isOfOne = state.failures === 0 || state.company === company;
+      if (failures < FAILURES_TO_OPEN) return { state: 'closed', failures, company: isOfOne ? company : undefined };
+      return open(1, isOfOne ? NOTHING_OF_OTHERS : undefined);
+    }
     case 'half_open':
-      return isProbe ? open(state.openings + 1) : state;
+      return isProbe ? open(state.openings + 1, state.others) : state;
     case 'open':
       // The send was admitted before the breaker opened, so this outage is known already.
       return state;

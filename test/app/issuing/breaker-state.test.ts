@@ -19,8 +19,12 @@ const outage = (
 const ask = (state: BreakerState, seconds: number, company = 'B', pauseScale = 1) =>
   admit(state, company, at(seconds), { leaseSeconds: LEASE, pauseScale });
 
-/** Five outages in a row at second 0, without chance: open until second 5. */
-const opened = [1, 2, 3, 4, 5].reduce((state: BreakerState) => outage(state, 0), closedBreaker);
+/** Outages at second 0 in a row, of the companies named. */
+const outagesOf = (companies: string, pauseScale = 1): BreakerState =>
+  [...companies].reduce((state: BreakerState, company) => outage(state, 0, { company, pauseScale }), closedBreaker);
+
+/** Five outages in a row at second 0, of several companies and without chance: open until second 5. */
+const opened = outagesOf('ACACA');
 
 const probing = (state: BreakerState, seconds: number): BreakerState => {
   const asked = ask(state, seconds);
@@ -30,7 +34,7 @@ const probing = (state: BreakerState, seconds: number): BreakerState => {
 
 describe('the state of the breaker of an environment', () => {
   it('opens at the fifth outage in a row, and not before', () => {
-    const four = [1, 2, 3, 4].reduce((state: BreakerState) => outage(state, 0), closedBreaker);
+    const four = outagesOf('ACAC');
     expect(ask(four, 0).admission).toEqual({ kind: 'send' });
     expect(ask(opened, 0).admission).toEqual({ kind: 'paused', until: at(5) });
   });
@@ -38,7 +42,7 @@ describe('the state of the breaker of an environment', () => {
   it('pauses less in a rehearsal, in proportion to its shorter windows', () => {
     expect([900, 3_600, 90, 30, 1].map(pauseScaleOf)).toEqual([1, 1, 0.1, 1 / 30, 1 / 30]);
     const pauseScale = pauseScaleOf(90);
-    const open = [1, 2, 3, 4, 5].reduce((state: BreakerState) => outage(state, 0, { pauseScale }), closedBreaker);
+    const open = outagesOf('ACACA', pauseScale);
     expect(ask(open, 0, 'B', pauseScale).admission).toEqual({ kind: 'paused', until: at(0.5) });
     expect(ask(open, 0.5, 'A', pauseScale).admission).toEqual({ kind: 'paused', until: at(1.5) });
     const asked = ask(open, 0.5, 'B', pauseScale);
@@ -47,10 +51,10 @@ describe('the state of the breaker of an environment', () => {
   });
 
   it('counts again after an answer', () => {
-    const four = [1, 2, 3, 4].reduce((state: BreakerState) => outage(state, 0), closedBreaker);
-    expect(onAnswer()).toEqual(closedBreaker);
+    const four = outagesOf('ACAC');
+    expect(onAnswer(four, 'A')).toEqual(closedBreaker);
     expect(four).toEqual({ state: 'closed', failures: 4 });
-    expect(outage(onAnswer(), 0)).toEqual({ state: 'closed', failures: 1 });
+    expect(outage(onAnswer(four, 'A'), 0)).toEqual({ state: 'closed', failures: 1, company: 'A' });
   });
 
   it('permits one send when the pause is over; the others ask again soon, but not before', () => {
@@ -66,7 +70,8 @@ describe('the state of the breaker of an environment', () => {
   });
 
   it('closes at the first answer, of whichever send', () => {
-    expect(ask(onAnswer(), 6).admission).toEqual({ kind: 'send' });
+    for (const company of ['A', 'B'])
+      expect(ask(onAnswer(probing(opened, 5), company), 6).admission).toEqual({ kind: 'send' });
   });
 
   it('doubles its pause with each failed try, up to a minute', () => {
@@ -116,5 +121,42 @@ describe('the state of the breaker of an environment', () => {
   it('does not wait longer when the clock is set back', () => {
     expect(ask(opened, -3600).admission).toEqual({ kind: 'probe' });
     expect(ask(probing(opened, 5), -3600).admission).toEqual({ kind: 'probe' });
+  });
+
+  describe('after five outages in a row of one company', () => {
+    const held = outagesOf('AAAAA');
+
+    it('holds back the sends of this company alone', () => {
+      expect(ask(held, 0, 'A').admission).toEqual({ kind: 'paused', until: at(15) });
+      expect(ask(held, 0, 'B')).toEqual({ state: held, admission: { kind: 'send' } });
+      const half = ask(held, 15, 'A');
+      expect(half.admission).toEqual({ kind: 'probe' });
+      expect(ask(half.state, 15, 'A').admission.kind).toBe('paused');
+      expect(ask(half.state, 15, 'B').admission).toEqual({ kind: 'send' });
+    });
+
+    it('closes at an answer to this company, and not at one to another', () => {
+      const state = onAnswer(held, 'B');
+      expect(ask(state, 0, 'A').admission).toEqual({ kind: 'paused', until: at(15) });
+      expect(ask(state, 0, 'B').admission).toEqual({ kind: 'send' });
+      expect(onAnswer(state, 'A')).toEqual(closedBreaker);
+    });
+
+    it('doubles the pause of this company with each failed try, and never holds the others', () => {
+      const state = outage(ask(held, 15, 'A').state, 15, { isProbe: true });
+      expect(ask(state, 15, 'A').admission).toEqual({ kind: 'paused', until: at(35) });
+      expect(ask(state, 15, 'B').admission).toEqual({ kind: 'send' });
+    });
+
+    it('opens to all at the fifth outage in a row of others', () => {
+      const fail = (state: BreakerState, times: number) =>
+        Array.from({ length: times }).reduce((of: BreakerState) => outage(of, 10, { company: 'B' }), state);
+      const answered = onAnswer(fail(held, 4), 'C');
+      expect(ask(fail(answered, 4), 10, 'C').admission).toEqual({ kind: 'send' });
+      const open = fail(answered, 5);
+      for (const company of ['A', 'C'])
+        expect(ask(open, 10, company).admission).toEqual({ kind: 'paused', until: at(15) });
+      expect(ask(open, 15, 'C').admission).toEqual({ kind: 'probe' });
+    });
   });
 });

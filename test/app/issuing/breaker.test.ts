@@ -28,13 +28,16 @@ describe('the breaker of an environment', () => {
         ? ({ kind: 'inconclusive', reason: 'no_json_503', outage: true } as const)
         : ({ kind: 'absent' } as const);
     };
-    const fail = async (about: Probe = question, resource: Resource = 'notes') => {
-      const permit = await request('live', resource);
+    const failAs = async (companyId: string, about: Probe = question, resource: Resource = 'notes') => {
+      const permit = await breaker.requestPermit({ mode: 'live', companyId }, resource);
       if (permit.kind !== 'permit') throw new Error('paused');
       permit.report(outage, about);
       permit.release();
     };
+    const fail = (about?: Probe, resource?: Resource) => failAs(DEMO_CNPJ, about, resource);
     return {
+      breaker,
+      failAs,
       request,
       fail,
       changes,
@@ -93,6 +96,32 @@ describe('the breaker of an environment', () => {
     }
     expect([(await request()).kind, (await request('live', 'events')).kind]).toEqual(['paused', 'permit']);
     expect(isAnswering('live')).toBe(false);
+  });
+
+  it('holds back one company alone whose sends and look-ups never get through, whatever the others are answered', async () => {
+    const { breaker, failAs, changes, pass } = breakerOf();
+    const other = { mode: 'live', companyId: '98765432000198' } as const;
+    for (let sends = 0; sends < 5; sends += 1) await failAs(DEMO_CNPJ);
+    expect(breaker.isAnswering('live')).toBe(false);
+    for (let minutes = 0; minutes < 60; minutes += 1) {
+      pass(60);
+      expect(await breaker.requestPermit({ mode: 'live', companyId: DEMO_CNPJ }, 'notes')).toMatchObject({
+        kind: 'paused',
+      });
+      const permit = await breaker.requestPermit(other, 'notes');
+      if (permit.kind !== 'permit') throw new Error('paused');
+      permit.report({ kind: 'done', result: {} }, async () => ({ kind: 'absent' }));
+      permit.release();
+      await breaker.probeWithoutSend('live');
+    }
+    expect(breaker.isAnswering('live')).toBe(true);
+    expect(changes[0]).toMatchObject({ to: 'open', company: DEMO_CNPJ });
+    for (let sends = 0; sends < 5; sends += 1) await failAs('98765432000198');
+    expect([await breaker.requestPermit(other, 'notes'), breaker.isAnswering('live')]).toMatchObject([
+      { kind: 'paused' },
+      false,
+    ]);
+    expect(changes.at(-1)).not.toHaveProperty('company');
   });
 
   it('asks about the last send before it lets one through, and waits on while that is not answered', async () => {
