@@ -43,7 +43,7 @@ type AuthorizerOptions = AdnOptions & {
 /** Connections of one company: enough for the last look-ups of a sweep and for those of the issuer. */
 const LOOK_UPS_AT_ONCE = 96;
 
-/** The places of the issuer bound the sends under way. A second bound here would make a recorded attempt wait until its deadline is near. */
+/** The work that the queue hands out bounds the sends under way. A second bound here would make a recorded attempt wait until its deadline is near. */
 const SENDS_AT_ONCE = Number.POSITIVE_INFINITY;
 
 /** Sefin Nacional in one environment over mutual TLS, with its deviations (docs/national-system.md#deviations). `close` drops the connections. */

@@ -98,3 +98,13 @@ it('lets the issues of a company whose answers come late hold up no other compan
   await Promise.all(waiting);
   expect(late.tasks.begun).toBe(20);
 });
+
+it('refuses none of the issues of both modes that the queue gives one company', async () => {
+  const { issues, reads } = createTurns();
+  await reads('a', async () => undefined);
+  await reads('b', async () => undefined);
+  const { tasks, task } = held();
+  const all = Promise.all(Array.from({ length: 128 }, () => issues('a', task)));
+  tasks.end();
+  await expect(all).resolves.toHaveLength(128);
+});
