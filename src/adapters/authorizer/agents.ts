@@ -21,8 +21,9 @@ export const createAgents = (trustRootsPem: readonly string[], maxSockets = 16) 
         agents.get(key) ?? agentWith(keptContext(`${key} ${roots}`, certificate, trustRootsPem), maxSockets);
       if (agent === undefined) return undefined;
       agents.delete(key);
+      // Before the new one is among them, which is idle until it is used: more companies may be busy than the limit says.
+      if (agents.size >= MAX_AGENTS) dropOldestIdle(agents);
       agents.set(key, agent);
-      if (agents.size > MAX_AGENTS) dropOldestIdle(agents);
       return agent;
     },
     close: (): void => {
@@ -32,7 +33,7 @@ export const createAgents = (trustRootsPem: readonly string[], maxSockets = 16) 
   };
 };
 
-/** Companies with open connections at a time; a further company closes those of the idle company that was used longest ago. */
+/** Companies with idle connections at a time; a further company closes those of the idle company that was used longest ago. */
 const MAX_AGENTS = 128;
 
 /** Shorter than the idle limit of common servers: when a server closes a reused socket, the result of a send is unknown. */

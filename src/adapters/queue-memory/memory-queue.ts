@@ -25,11 +25,14 @@ const RETRY_AFTER_FAULT_MS = 1_000;
 /** Work that takes longer waits for an answer, and leaves its place to the next item. */
 const HOLDS_A_PLACE_MS = 1_000;
 
-/** Items that wait for an answer without a place, as a multiple of the places. */
-const LATE_PER_PLACE = 5;
+/**
+ * Items that wait for an answer without a place, as a multiple of the places. More would let an outage in which answers hang meet more sends, and take
+ * more connections (`OTHER_DESCRIPTORS` counts them). With so many, late items of ten companies leave places for others.
+ */
+const LATE_PER_PLACE = 3;
 
-/** Beside another company in its lane, a company has at most a quarter as many items in hand as there are places, so that ten slow companies leave room. */
-const SHARE_BESIDE_OTHERS = 4;
+/** Companies with items of a lane in hand share its places, as this many companies at most: beside more of them each may have a quarter. */
+const SHARING_COMPANIES = 4;
 
 /** Node limits the length of a timer, so a longer wait ends early and is set again. */
 const LONGEST_TIMER_MS = 60_000;
@@ -135,15 +138,21 @@ export const createMemoryQueue = (clock: Clock): WorkQueue => {
     else if (known.dueMs > nowMs && !isFromSweep(item)) enqueue({ ...known, dueMs: nowMs });
   };
 
-  /** A company that is alone in a lane has at most as many items of the lane in hand as there are places, whether they have a place or are late. */
+  /** Counts late items too, so that a company which is alone in a lane has at most as many items of the lane in hand as there are places. */
   const count = (item: WorkItem, change: 1 | -1): void => {
     const [lane, owner] = [laneOf(item.stream), ownerOf(item)];
-    const now = (inHand[lane].get(owner) ?? 0) + change;
-    if (now === 0) inHand[lane].delete(owner);
-    else inHand[lane].set(owner, now);
-    const most = inHand[lane].size <= 1 ? places : Math.ceil(places / SHARE_BESIDE_OTHERS);
-    if (now >= most) ready[lane].hold(owner);
-    else ready[lane].release(owner);
+    const companies = inHand[lane];
+    const now = (companies.get(owner) ?? 0) + change;
+    if (now === 0) companies.delete(owner);
+    else companies.set(owner, now);
+    const share = Math.ceil(places / Math.max(1, Math.min(SHARING_COMPANIES, companies.size)));
+    const weigh = (company: string): void => {
+      if ((companies.get(company) ?? 0) >= share) ready[lane].hold(company);
+      else ready[lane].release(company);
+    };
+    weigh(owner);
+    // The share of the others changes as well while they are few.
+    if (companies.size < SHARING_COMPANIES) for (const company of companies.keys()) weigh(company);
   };
 
   /** Live work finds room among the late items too. */

@@ -4,8 +4,8 @@ import type { Logger } from './logger.js';
 /** Concurrent clients of each HTTP server of a process. */
 type ConnectionLimits = { api: number; ops: number };
 
-/** Descriptors for the clients of the log, the queue, calls to the authorizer, downloads, files and pipes. */
-const OTHER_DESCRIPTORS = 150;
+/** Descriptors for the clients of the log, the queue, calls to the authorizer (of an issuer for 256 work items), downloads, files and pipes. */
+const OTHER_DESCRIPTORS = 350;
 
 /** Connections of pools whose size is not configurable, as counted in `docs/operations/scale.md`. */
 const FIXED_POOLS = 18;

@@ -22,6 +22,14 @@ describe('the connections of many companies', () => {
     for (const agents of [sends, lookUps]) agents.close();
   });
 
+  it('of a further company are kept while every other company has a call under way', () => {
+    const agents = createAgents([]);
+    for (const one of companies.slice(1)) Object.assign(agents.agentOf(one)?.sockets ?? {}, { busy: [] });
+    const further = agents.agentOf({ ...certificate, certificateId: 'c0' });
+    expect(agents.agentOf({ ...certificate, certificateId: 'c0' })).toBe(further);
+    agents.close();
+  });
+
   it('never use the TLS context of other roots, of a renewed certificate or of one with another chain', () => {
     const [agents, others] = [createAgents([]), createAgents(rootCertificates.slice(0, 1))];
     const context = (from: typeof agents, change: Partial<typeof certificate>) =>

@@ -103,11 +103,11 @@ describe('the memory queue', () => {
       .then(() => {
         ended = true;
       });
-    // The first company has a place before the second one comes, then each has its share beside the other, which is one.
-    await vi.waitFor(() => expect(begun.slow).toBe(6), bound);
+    // Each of the two companies has its share in each mode, which is two.
+    await vi.waitFor(() => expect(begun.slow).toBe(8), bound);
     for (const mode of modes) await putOne(mode, '98765432000198', 0);
     await vi.waitFor(() => expect(begun.other).toBe(2), bound);
-    expect([begun.slow, finished]).toEqual([6, 2]);
+    expect([begun.slow, finished]).toEqual([8, 2]);
     release();
     await vi.waitFor(() => expect(finished).toBe(34), bound);
     stop.abort();
