@@ -98,6 +98,8 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
   const pauseScale = pauseScaleOf(options.shortestWindowSeconds);
   const states: Record<Mode, BreakerState> = { live: closedBreaker, test: closedBreaker };
   const probing: Record<Mode, ProbeState> = { live: NO_PROBES, test: NO_PROBES };
+  /** Answers to sends so far. */
+  const answers: Record<Mode, number> = { live: 0, test: 0 };
   /** When the last look-up without a send began, and whether it is under way. */
   const unsent: Record<Mode, { since: Instant | undefined; isUnderWay: boolean }> = {
     live: { since: undefined, isUnderWay: false },
@@ -119,25 +121,31 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
     });
   };
 
-  const recordOutage = ({ mode, companyId }: Caller, isProbe: boolean): void =>
-    setState(
-      mode,
-      onOutage(states[mode], { company: companyId, isProbe, now: clock.now(), chance: chance(), pauseScale }),
-    );
+  const recordOutage = (
+    { mode, companyId: company }: Caller,
+    of: { isProbe: boolean; isContradicted: boolean },
+  ): void => setState(mode, onOutage(states[mode], { company, ...of, now: clock.now(), chance: chance(), pauseScale }));
 
   const permitFor = (caller: Caller, isProbe: boolean): Permit => {
     const { mode } = caller;
+    const answersBefore = answers[mode];
     let reported = false;
     return {
       kind: 'permit',
       report: (result, probe) => {
         reported = true;
-        const answered = (): void => setState(mode, onAnswer(states[mode], caller.companyId));
+        const answered = (): void => {
+          answers[mode] += 1;
+          setState(mode, onAnswer(states[mode], caller.companyId));
+        };
         if (result.kind === 'done' || result.kind === 'rejected') return answered();
         if (result.outage === true) {
+          const isContradicted = answers[mode] !== answersBefore;
+          // The look-ups would otherwise become probes of the company that is held back.
+          if (isContradicted && isUnheld(states[mode], caller.companyId)) return;
           const probes = [...probing[mode].probes, { sender: caller, lookUp: probe }].slice(-PROBES_KEPT);
           probing[mode] = { probes, answered: false };
-          return recordOutage(caller, isProbe);
+          return recordOutage(caller, { isProbe, isContradicted });
         }
         // Codes about the caller or the document come from an environment that works.
         const isAnswer = result.kind === 'unknown' ? result.codes.length > 0 : result.certificateRefused === true;
@@ -161,7 +169,7 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
     const answer = await probe.lookUp(caller).catch(() => undefined);
     if (answer?.kind === 'inconclusive' && answer.outage === true) {
       postpone(caller.mode, probe);
-      recordOutage(caller, true);
+      recordOutage(caller, { isProbe: true, isContradicted: false });
     } else {
       probing[caller.mode] = { ...probing[caller.mode], answered: true };
       // A found document was accepted, so the environment takes sends and only its answer was lost.
@@ -303,12 +311,22 @@ const onLookUpAnswered = ({ openings, blamed, others }: BreakerState & { state: 
   others,
 });
 
-/** A send met an outage. `chance` from 0 to 1 shortens the pause by up to half, so that many processes do not return at once. */
+/**
+ * A send met an outage. `isContradicted`: another send was answered while this one was under way, so the environment is not out for all. `chance` from 0
+ * to 1 shortens the pause by up to half, so that many processes do not return at once.
+ */
 export const onOutage = (
   state: BreakerState,
-  outage: { company: string; isProbe: boolean; now: Instant; chance: number; pauseScale: number },
+  outage: {
+    company: string;
+    isProbe: boolean;
+    isContradicted: boolean;
+    now: Instant;
+    chance: number;
+    pauseScale: number;
+  },
 ): BreakerState => {
-  const { company, isProbe, now, chance, pauseScale } = outage;
+  const { company, isProbe, isContradicted, now, chance, pauseScale } = outage;
   const open = (openings: number, others: Others | undefined): BreakerState => {
     const pause =
       Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (openings - 1)) * (1 - chance / 2) * pauseScale;
@@ -322,6 +340,7 @@ export const onOutage = (
     case 'closed': {
       const failures = state.failures + 1;
       const isOfOne = state.failures === 0 || state.company === company;
+      if (isContradicted && !isOfOne) return state;
       if (failures < FAILURES_TO_OPEN) return { state: 'closed', failures, company: isOfOne ? company : undefined };
       return open(1, isOfOne ? NOTHING_OF_OTHERS : undefined);
     }

@@ -14,8 +14,8 @@ const LEASE = 65;
 const outage = (
   state: BreakerState,
   seconds: number,
-  { chance = 0, isProbe = false, company = 'A', pauseScale = 1 } = {},
-) => onOutage(state, { company, isProbe, now: at(seconds), chance, pauseScale });
+  { chance = 0, isProbe = false, isContradicted = false, company = 'A', pauseScale = 1 } = {},
+) => onOutage(state, { company, isProbe, isContradicted, now: at(seconds), chance, pauseScale });
 const ask = (state: BreakerState, seconds: number, company = 'B', pauseScale = 1) =>
   admit(state, company, at(seconds), { leaseSeconds: LEASE, pauseScale });
 

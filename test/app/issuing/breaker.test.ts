@@ -38,6 +38,8 @@ describe('the breaker of an environment', () => {
     return {
       breaker,
       failAs,
+      outage,
+      question,
       request,
       fail,
       changes,
@@ -122,6 +124,36 @@ describe('the breaker of an environment', () => {
       false,
     ]);
     expect(changes.at(-1)).not.toHaveProperty('company');
+  });
+
+  it('holds back no others for the sends of two companies that hang while the others are answered', async () => {
+    const { breaker, request, changes, outage, question, pass, recover } = breakerOf();
+    const permitOf = async (companyId: string) => {
+      const permit = await breaker.requestPermit({ mode: 'live', companyId }, 'notes');
+      if (permit.kind !== 'permit') throw new Error('paused');
+      return permit;
+    };
+    const hung = [DEMO_CNPJ, '11222333000181'];
+    const sends = [];
+    for (const company of hung) for (let index = 0; index < 16; index += 1) sends.push(await permitOf(company));
+    const answered = await permitOf('98765432000198');
+    answered.report({ kind: 'done', result: {} }, question);
+    for (const send of sends) send.report(outage, question);
+    await permitOf('98765432000198');
+    expect(await request()).toMatchObject({ kind: 'paused' });
+    expect(changes).toMatchObject([{ to: 'open', company: DEMO_CNPJ }]);
+    // The probe asks about a send of the company that is held back, whose sends end the pause.
+    pass(15);
+    recover('found');
+    await request();
+    expect((await request()).kind).toBe('permit');
+  });
+
+  it('opens to all when sends of several companies meet an outage that began after their beginning and no answer came since', async () => {
+    const { failAs, isAnswering, changes } = breakerOf();
+    for (const company of ['a', 'b', 'c', 'd', 'e']) await failAs(`${company}`);
+    expect(isAnswering('live')).toBe(false);
+    expect(changes[0]).not.toHaveProperty('company');
   });
 
   it('asks about the last send before it lets one through, and waits on while that is not answered', async () => {
