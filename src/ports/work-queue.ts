@@ -57,7 +57,7 @@ export type WorkQueue = {
   put(item: WorkItem): Promise<void>;
   /**
    * Handles deliveries, at most `concurrency` of one company and mode at once, until the signal aborts. An engine that gives turns by company may hand out
-   * more for other companies while deliveries take longer than a second. Resolves when the last one is finished.
+   * more for other companies while deliveries take longer than a second, up to four times `concurrency` in all. Resolves when the last one is finished.
    */
   work(options: {
     concurrency: number;
