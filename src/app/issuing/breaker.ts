@@ -141,11 +141,13 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
         if (result.kind === 'done' || result.kind === 'rejected') return answered();
         if (result.outage === true) {
           const isContradicted = answers[mode] !== answersBefore;
-          // The look-ups would otherwise become probes of the company that is held back.
-          if (isContradicted && isUnheld(states[mode], caller.companyId)) return;
+          const before = states[mode];
+          recordOutage(caller, { isProbe, isContradicted });
+          // A look-up of a send that did not count would otherwise become a probe of the company that is held back.
+          if (states[mode] === before && isUnheld(before, caller.companyId)) return;
           const probes = [...probing[mode].probes, { sender: caller, lookUp: probe }].slice(-PROBES_KEPT);
           probing[mode] = { probes, answered: false };
-          return recordOutage(caller, { isProbe, isContradicted });
+          return;
         }
         // Codes about the caller or the document come from an environment that works.
         const isAnswer = result.kind === 'unknown' ? result.codes.length > 0 : result.certificateRefused === true;
@@ -230,21 +232,22 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
  * has met holds back the sends of this company alone, so that answers to one company which fail or hang stop no other company.
  */
 export type BreakerState =
-  /** `failures`: sends in a row that met an outage. `company`: whose they were; undefined when they were of several companies. */
-  | { state: 'closed'; failures: number; company?: string | undefined }
+  | ({ state: 'closed' } & Row)
   /** `openings`: how often in a row the breaker has opened. `blamed`: the company whose send opened it. */
   | ({ state: 'open'; since: Instant; until: Instant; openings: number } & Held)
   /** At most one probe is under way, until `lease` is over. */
   | ({ state: 'half_open'; lease: { since: Instant; until: Instant } | undefined; openings: number } & Held);
 
+/** Sends in a row that met an outage: how many of them count, and whose they were. */
+type Row = { failures: number; companies: readonly string[] };
+
 /** `others`: the sends of other companies, while only those of the blamed company are held back; undefined when those of all are. */
 type Held = { blamed: string; others: Others | undefined };
 
-/** `failures`: sends in a row that met an outage. `answered`: the last of these sends that was reported was answered. */
-type Others = { failures: number; answered: boolean };
+/** `answered`: the last of these sends that was reported was answered. */
+type Others = Row & { answered: boolean };
 
-const NOTHING_OF_OTHERS: Others = { failures: 0, answered: false };
-const OTHERS_ANSWERED: Others = { failures: 0, answered: true };
+const NO_ROW: Row = { failures: 0, companies: [] };
 
 const isForOne = (state: BreakerState): boolean => state.state !== 'closed' && state.others !== undefined;
 
@@ -252,7 +255,7 @@ const isForOne = (state: BreakerState): boolean => state.state !== 'closed' && s
 const isUnheld = (state: BreakerState, company: string): boolean =>
   state.state !== 'closed' && state.others !== undefined && state.blamed !== company;
 
-export const closedBreaker: BreakerState = { state: 'closed', failures: 0 };
+export const closedBreaker: BreakerState = { state: 'closed', ...NO_ROW };
 
 type Admission = { kind: 'send' } | { kind: 'probe' } | { kind: 'paused'; until: Instant };
 
@@ -299,7 +302,7 @@ export const admit = (
 /** A send was answered, so such sends are taken, whatever the answer says of the document. Sends of others do not show that those held back are taken. */
 export const onAnswer = (state: BreakerState, company: string): BreakerState => {
   if (state.state === 'closed' || !isUnheld(state, company)) return closedBreaker;
-  return state.others?.answered === true ? state : { ...state, others: OTHERS_ANSWERED };
+  return state.others?.answered === true ? state : { ...state, others: { ...NO_ROW, answered: true } };
 };
 
 /** A look-up was answered while nothing was sent. It does not show that the environment takes sends, so the next send is a probe. */
@@ -332,17 +335,24 @@ export const onOutage = (
       Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (openings - 1)) * (1 - chance / 2) * pauseScale;
     return { state: 'open', since: now, until: addSeconds(now, pause), openings, blamed: company, others };
   };
+  /** A contradicted outage counts once for each company: most of a row are then of a company or two, unless the environment is out for many. */
+  const longer = ({ failures, companies: before }: Row): Row => {
+    const companies = before.includes(company) ? before : [...before, company];
+    return { failures: isContradicted ? Math.max(failures, companies.length) : failures + 1, companies };
+  };
   if (state.state !== 'closed' && state.others !== undefined && isUnheld(state, company)) {
-    const failures = state.others.failures + 1;
-    return failures < FAILURES_TO_OPEN ? { ...state, others: { failures, answered: false } } : open(1, undefined);
+    if (isContradicted && state.others.companies.includes(company)) return state;
+    const row = longer(state.others);
+    return row.failures < FAILURES_TO_OPEN ? { ...state, others: { ...row, answered: false } } : open(1, undefined);
   }
   switch (state.state) {
     case 'closed': {
-      const failures = state.failures + 1;
-      const isOfOne = state.failures === 0 || state.company === company;
-      if (isContradicted && !isOfOne) return state;
-      if (failures < FAILURES_TO_OPEN) return { state: 'closed', failures, company: isOfOne ? company : undefined };
-      return open(1, isOfOne ? NOTHING_OF_OTHERS : undefined);
+      const row = longer(state);
+      const isOfOne = row.companies.length === 1;
+      // All outages count against their own company.
+      const failures = isOfOne ? state.failures + 1 : row.failures;
+      if (failures < FAILURES_TO_OPEN) return { state: 'closed', failures, companies: row.companies };
+      return open(1, isOfOne ? { ...NO_ROW, answered: false } : undefined);
     }
     case 'half_open':
       return isProbe ? open(state.openings + 1, state.others) : state;

@@ -53,8 +53,8 @@ describe('the state of the breaker of an environment', () => {
   it('counts again after an answer', () => {
     const four = outagesOf('ACAC');
     expect(onAnswer(four, 'A')).toEqual(closedBreaker);
-    expect(four).toEqual({ state: 'closed', failures: 4 });
-    expect(outage(onAnswer(four, 'A'), 0)).toEqual({ state: 'closed', failures: 1, company: 'A' });
+    expect(four).toEqual({ state: 'closed', failures: 4, companies: ['A', 'C'] });
+    expect(outage(onAnswer(four, 'A'), 0)).toEqual({ state: 'closed', failures: 1, companies: ['A'] });
   });
 
   it('permits one send when the pause is over; the others ask again soon, but not before', () => {
@@ -89,7 +89,7 @@ describe('the state of the breaker of an environment', () => {
   });
 
   it('takes the pause shorter by chance, by half at most', () => {
-    const after = (chance: number) => outage({ state: 'closed', failures: 4 }, 0, { chance });
+    const after = (chance: number) => outage(outagesOf('ACAC'), 0, { chance });
     expect([0, 0.5, 1].map((chance) => after(chance))).toMatchObject([
       { until: at(5) },
       { until: at(3.75) },
@@ -109,7 +109,7 @@ describe('the state of the breaker of an environment', () => {
     expect(releaseProbe(state, false)).toEqual(state);
     expect(ask(releaseProbe(state, true), 5).admission).toEqual({ kind: 'probe' });
     expect(releaseProbe(opened, true)).toEqual(opened);
-    expect(releaseProbe({ state: 'closed', failures: 3 }, true)).toEqual({ state: 'closed', failures: 3 });
+    expect(releaseProbe(outagesOf('ACA'), true)).toEqual(outagesOf('ACA'));
   });
 
   it('lets other companies go before the one whose send failed last', () => {
@@ -146,6 +146,19 @@ describe('the state of the breaker of an environment', () => {
       const state = outage(ask(held, 15, 'A').state, 15, { isProbe: true });
       expect(ask(state, 15, 'A').admission).toEqual({ kind: 'paused', until: at(35) });
       expect(ask(state, 15, 'B').admission).toEqual({ kind: 'send' });
+    });
+
+    it('counts outages of others once for each company while sends are answered', () => {
+      const fail = (state: BreakerState, companies: string) =>
+        [...companies].reduce((of, company) => outage(of, 10, { company, isContradicted: true }), state);
+      const hung = fail(held, 'BBBBBBCCCCCCDDE');
+      expect(ask(hung, 10, 'B').admission).toEqual({ kind: 'send' });
+      expect(ask(fail(onAnswer(hung, 'B'), 'FFF'), 10, 'B').admission).toEqual({ kind: 'send' });
+      expect(ask(fail(hung, 'F'), 10, 'B').admission.kind).toBe('paused');
+      const closed = fail(closedBreaker, 'ABABABAAAABBB');
+      expect(ask(closed, 10, 'C').admission).toEqual({ kind: 'send' });
+      expect(ask(fail(closed, 'CDE'), 10, 'C').admission.kind).toBe('paused');
+      expect(fail(closedBreaker, 'AAAAA')).toMatchObject({ state: 'open', blamed: 'A', others: { failures: 0 } });
     });
 
     it('opens to all at the fifth outage in a row of others', () => {
