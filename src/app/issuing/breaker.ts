@@ -1,5 +1,5 @@
 import type { Mode } from '../../domain/common/ids.js';
-import { addSeconds, earlierOf, type Instant, isWithin } from '../../domain/common/time.js';
+import { addSeconds, earlierOf, type Instant, isBefore, isWithin } from '../../domain/common/time.js';
 import type { Caller, LookupResult, SendResult } from '../../ports/authorizer.js';
 import type { Clock } from '../../ports/clock.js';
 
@@ -141,10 +141,9 @@ const breakerOf = (resource: Resource, options: BreakerOptions): ResourceBreaker
         if (result.kind === 'done' || result.kind === 'rejected') return answered();
         if (result.outage === true) {
           const isContradicted = answers[mode] !== answersBefore;
-          const before = states[mode];
           recordOutage(caller, { isProbe, isContradicted });
-          // A look-up of a send that did not count would otherwise become a probe of the company that is held back.
-          if (states[mode] === before && isUnheld(before, caller.companyId)) return;
+          // That the send of another company is found does not show that those which are held back are taken.
+          if (isUnheld(states[mode], caller.companyId)) return;
           const probes = [...probing[mode].probes, { sender: caller, lookUp: probe }].slice(-PROBES_KEPT);
           probing[mode] = { probes, answered: false };
           return;
@@ -279,6 +278,15 @@ const LEAST_PAUSE_SCALE = 1 / 30;
 export const pauseScaleOf = (windowSeconds: number): number =>
   Math.min(1, Math.max(LEAST_PAUSE_SCALE, windowSeconds / SHORTEST_WINDOW_SECONDS));
 
+/** A company that has not asked for so long has no send that waits. It may have left, and then none of its sends would ever end the pause. */
+const FORGOTTEN_AFTER_SECONDS = 86_400;
+
+/** Whether only one company is held back, and has asked for nothing for a day, while the others are answered. */
+const isForgotten = (state: BreakerState, now: Instant): boolean =>
+  state.state === 'open' &&
+  state.others?.answered === true &&
+  isBefore(addSeconds(state.until, FORGOTTEN_AFTER_SECONDS), now);
+
 /** Whether a company may send at `now`. `leaseSeconds` is longer than a send can last. */
 export const admit = (
   state: BreakerState,
@@ -287,7 +295,8 @@ export const admit = (
   { leaseSeconds, pauseScale }: { leaseSeconds: number; pauseScale: number },
 ): { state: BreakerState; admission: Admission } => {
   const paused = (until: Instant) => ({ state, admission: { kind: 'paused', until } as const });
-  if (state.state === 'closed' || isUnheld(state, company)) return { state, admission: { kind: 'send' } };
+  if (state.state === 'closed' || isUnheld(state, company))
+    return { state: isForgotten(state, now) ? closedBreaker : state, admission: { kind: 'send' } };
   if (state.state === 'open') {
     const until = company === state.blamed ? addSeconds(state.until, BLAMED_EXTRA_SECONDS * pauseScale) : state.until;
     if (isWithin(now, state.since, until)) return paused(until);

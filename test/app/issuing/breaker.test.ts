@@ -126,6 +126,47 @@ describe('the breaker of an environment', () => {
     expect(changes.at(-1)).not.toHaveProperty('company');
   });
 
+  it('goes on holding one company back when the send of another one, whose answer got lost, would be found', async () => {
+    const { breaker, fail, failAs, outage, changes, pass } = breakerOf();
+    for (let sends = 0; sends < 5; sends += 1) await fail();
+    await failAs('98765432000198', async () => ({ kind: 'found', found: 'the note of another company' }));
+    pass(15);
+    await breaker.probeWithoutSend('live');
+    const permit = await breaker.requestPermit({ mode: 'live', companyId: DEMO_CNPJ }, 'notes');
+    expect([permit.kind, changes.map(({ to }) => to)]).toEqual(['paused', ['open', 'half_open', 'open']]);
+    // Once the breaker opens to all, the sends of the others are looked up too.
+    for (let sends = 0; sends < 4; sends += 1) {
+      const other = await breaker.requestPermit({ mode: 'live', companyId: '98765432000198' }, 'notes');
+      if (other.kind !== 'permit') throw new Error('paused');
+      other.report(outage, async () => ({ kind: 'found', found: 'the note of another company' }));
+    }
+    expect(changes.at(-1)).not.toHaveProperty('company');
+    pass(60);
+    await breaker.probeWithoutSend('live');
+    expect(changes.at(-1)).toMatchObject({ to: 'closed' });
+  });
+
+  it('forgets a company that was held back alone and has asked for nothing for a day, once another one is answered', async () => {
+    const { breaker, fail, changes, pass, request, probe } = breakerOf();
+    for (let sends = 0; sends < 5; sends += 1) await fail();
+    const answerOther = async () => {
+      const permit = await breaker.requestPermit({ mode: 'live', companyId: '98765432000198' }, 'notes');
+      if (permit.kind !== 'permit') throw new Error('paused');
+      permit.report({ kind: 'done', result: {} }, async () => ({ kind: 'absent' }));
+    };
+    for (let hours = 0; hours < 24; hours += 1) {
+      await answerOther();
+      pass(3_600);
+      await probe();
+    }
+    await answerOther();
+    expect(await request()).toMatchObject({ kind: 'paused' });
+    expect(changes.at(-1)).toMatchObject({ to: 'open', company: DEMO_CNPJ });
+    pass(86_500);
+    await answerOther();
+    expect([changes.at(-1)?.to, (await request()).kind]).toEqual(['closed', 'permit']);
+  });
+
   it('holds back no others for the sends of two companies that hang while the others are answered', async () => {
     const { breaker, request, changes, outage, question, pass, recover } = breakerOf();
     const permitOf = async (companyId: string) => {
