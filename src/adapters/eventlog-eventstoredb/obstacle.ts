@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectPlain, isIP, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { errorCode } from '../../lib/error-code.js';
 import type { EventLogObstacle } from '../../ports/event-log.js';
@@ -33,7 +33,9 @@ const obstacleAt = async (server: Server, hasTls: boolean, ca: string | undefine
   if (reached !== undefined) return { obstacle: 'away', code: reached };
   if (!hasTls) {
     const refused = await codeOf((done) => tlsTo(server, undefined, false).once('secureConnect', done));
-    return refused === undefined ? { obstacle: 'needs_tls', code: 'tls=false' } : LEADERLESS;
+    if (refused === undefined) return { obstacle: 'needs_tls', code: 'tls=false' };
+    // A server without TLS refuses the handshake at once; one that hangs is silent.
+    return refused === TOO_LATE ? { obstacle: 'away', code: refused } : LEADERLESS;
   }
   const code = await codeOf((done) => tlsTo(server, ca, true).once('secureConnect', done));
   if (code === undefined) return LEADERLESS;
@@ -62,7 +64,8 @@ const tlsTo = ({ host, port }: Server, ca: string | undefined, rejectUnauthorize
 /** Undefined once the connection is there, else the code of what failed. */
 const codeOf = async (open: (done: () => void) => Socket): Promise<string | undefined> =>
   await new Promise((resolve) => {
-    const socket = open(() => finish(undefined));
+    const socket = opened(() => open(() => finish(undefined)));
+    if (!(socket instanceof Socket)) return resolve(socket.code);
     const timer = setTimeout(() => finish(TOO_LATE), ANSWER_MS);
     const finish = (code: string | undefined): void => {
       clearTimeout(timer);
@@ -70,5 +73,16 @@ const codeOf = async (open: (done: () => void) => Socket): Promise<string | unde
       resolve(code);
     };
     // Stays after the end: an error without a listener would end the process.
-    socket.on('error', (error) => finish(errorCode(error) ?? error.name));
+    socket.on('error', (error) => finish(codeIn(error)));
   });
+
+/** Node throws at once for a port above 65535. */
+const opened = (open: () => Socket): Socket | { code: string } => {
+  try {
+    return open();
+  } catch (error) {
+    return { code: codeIn(error) };
+  }
+};
+
+const codeIn = (error: unknown): string => errorCode(error) ?? (error instanceof Error ? error.name : 'unknown error');

@@ -113,7 +113,7 @@ class OtherServer extends Error {
 /** How long a stop waits for the last look for a pause. */
 const LAST_LOOK_MS = 1_000;
 
-/** How long after its beginning a stop still tries to record a pause that is due. The process is cut off after 55 s. */
+/** How long after the signal a stop still tries to record a pause that is due. The process is cut off 55 s after the signal. */
 const RECORDED_IN_STOP_MS = 45_000;
 
 /**
@@ -198,9 +198,10 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     }
   };
   const watched = watching();
-  let stopBegan = 0;
+  let signalAt = 0;
   runner.stopping.addEventListener('abort', () => {
-    stopBegan = performance.now();
+    // A process with the API has waited so long since the signal.
+    signalAt = performance.now() - config.stopDelayMs;
   });
   // The next process remembers nothing of what was lost. Answers that were kept are recorded before this step, and may be what shows the loss.
   runner.onStop('pause after a lost end', async () => {
@@ -208,7 +209,7 @@ const readinessInOneDatabase = async (parts: ReadinessParts): Promise<GuardReadi
     wake.abort();
     // A silent database delays the stop no longer, unless a loss is known.
     await settlesWithin(LAST_LOOK_MS, watched);
-    if (isDue()) await settlesWithin(Math.max(0, stopBegan + RECORDED_IN_STOP_MS - performance.now()), watched);
+    if (isDue()) await settlesWithin(Math.max(0, signalAt + RECORDED_IN_STOP_MS - performance.now()), watched);
     isOver = true;
     if (isDue())
       logger.fatal({ msg: 'no pause of issuing is recorded: run nfse restore --mark before the next process starts' });

@@ -83,6 +83,13 @@ describe('what keeps the service from an EventStoreDB', () => {
     ['a port at which nothing listens', () => at(ports.free), { obstacle: 'away', said: 'ECONNREFUSED' }, /ports/],
     ['a server that says nothing', () => at(silentPort), { obstacle: 'away', said: 'ETIMEDOUT' }, /no server answers/],
     [
+      'a server that says nothing, at an address without TLS',
+      () => `esdb://localhost:${silentPort}?tls=false`,
+      { obstacle: 'away', said: 'ETIMEDOUT' },
+      /no server answers/,
+    ],
+    ['a port that does not exist', () => at(99_999), { obstacle: 'away', said: 'ERR_SOCKET_BAD_PORT' }, /ports/],
+    [
       'nodes of which one has a wrong certificate',
       () => at(ports.free).replace(`localhost:${ports.free}`, `localhost:${ports.free},localhost:${ports.misnamed}`),
       { obstacle: 'untrusted', said: 'ERR_TLS_CERT_ALTNAME_INVALID' },

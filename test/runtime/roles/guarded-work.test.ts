@@ -177,7 +177,7 @@ describe('work that appends to the log', () => {
 type Parts = Parameters<typeof startGuardReadiness>[0];
 
 /** A database that also keeps the log; `paused` is whether it has the row of a pause, which began at `head`. */
-const oneDatabase = (paused: boolean, config: { natsUrl?: string } = {}) => {
+const oneDatabase = (paused: boolean, config: { natsUrl?: string; stopDelayMs?: number } = {}) => {
   const row = {
     paused,
     head: 7n as bigint | string | null,
@@ -221,7 +221,7 @@ const oneDatabase = (paused: boolean, config: { natsUrl?: string } = {}) => {
     },
   };
   const parts = {
-    config: { eventStoreUrl: undefined, ...config },
+    config: { eventStoreUrl: undefined, stopDelayMs: 0, ...config },
     clock: systemClock,
     engines: { log: { identity: async () => 'one', lostEnd }, lookPool: { connect, query } },
     logger: { fatal: say, error: say, warn: say, info: say },
@@ -415,5 +415,23 @@ describe('a pause in the database that also keeps the log', () => {
     await runner.stop();
     expect(count()).toBeLessThan(4);
     expect(lines.at(-1)).toMatchObject({ msg: expect.stringContaining('run nfse restore --mark') });
+  });
+
+  it('that cannot be recorded is told within the 55 s of a stop, of which the delay for balancers takes a part', async () => {
+    const { row, end, lines, runner, start } = oneDatabase(false, { stopDelayMs: 15_000 });
+    let now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    onTestFinished(() => void vi.restoreAllMocks());
+    await start();
+    row.takesPauses = false;
+    end.notice();
+    runner.onStop('issuing', () => {
+      now += 30_000;
+      row.refusals = 0;
+    });
+    await runner.stop();
+    expect(lines.at(-1)).toMatchObject({ msg: expect.stringContaining('run nfse restore --mark') });
+    // Those of the last look alone: 15 s more would hold some sixty.
+    expect(row.refusals).toBeLessThan(20);
   });
 });
