@@ -6,7 +6,7 @@ import type { Hono } from 'hono';
 import { refuse } from './answer.js';
 import { boundConnections } from './bound-connections.js';
 import { randomRequestId } from './call.js';
-import { closeServer, createDrain, type Drain } from './drain.js';
+import { closeServer, createDrain, type Drain, watchSilent } from './drain.js';
 import { localOrigin } from './local-origin.js';
 import { answerHalfClosed, boundRequests } from './node-parser.js';
 import {
@@ -82,7 +82,7 @@ export type RunningServer = {
   /**
    * Takes no new connection, finishes the requests in flight for at most `drainMs`, then cuts the rest. Answers end their connections, because a
    * client that is never idle would otherwise continue until it is cut in the middle of a request. Connections without a request stay open for
-   * `idleMs` (default 0).
+   * `idleMs` (default 0), and those on which nothing was ever received for a second at least.
    */
   close(drainMs: number, idleMs?: number): Promise<void>;
 };
@@ -145,6 +145,7 @@ export const listen = async (
   answerHalfClosed(server);
   if (maxConnections !== undefined) boundConnections(server, { most: maxConnections, nowMs, onDrop: () => onDrop?.() });
   const drain = createDrain();
+  const endSilent = watchSilent(server);
   answerWith(server, app, drain, { hasPages, onRefused, onFault });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -159,7 +160,7 @@ export const listen = async (
     drain: () => drain.begin(),
     close: (drainMs, idleMs = 0) => {
       drain.begin();
-      return closeServer(server, { drainMs, idleMs });
+      return closeServer(server, { drainMs, idleMs, endSilent });
     },
   };
 };

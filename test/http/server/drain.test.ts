@@ -107,6 +107,24 @@ describe('a server that stops', () => {
     await closed;
   });
 
+  it('ends connections on which no client ever sent a request, long before it would cut', async () => {
+    const harness = createHarness();
+    const server = await start(harness);
+    const silent = openConnection(server);
+    const half = openConnection(server);
+    half.socket.write(headOf(harness, READ).slice(0, -2));
+    const other = openConnection(server);
+    other.socket.write(headOf(harness, READ));
+    await other.answers(1);
+    const closed = server.close(120_000);
+    await expect.poll(silent.isClosed).toBe(true);
+    // A request under way is still answered.
+    expect(half.isClosed()).toBe(false);
+    half.socket.write('\r\n');
+    expect(await half.answers(1)).toMatchObject([{ status: 200 }]);
+    await closed;
+  });
+
   it('ends kept connections that stay without a request', async () => {
     const harness = createHarness();
     const server = await start(harness);
